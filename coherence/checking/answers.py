@@ -8,7 +8,7 @@ again.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
 from typing import Any
@@ -46,12 +46,13 @@ def ask_all(subject: Subject, modules: Iterable[QuestionModule]) -> list[Finding
 
 def absences(subject: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
     """Returns the proofs of these modules that what they look for is not there; none of what cannot be carried out."""
-    return [finding for module in modules if module.absences is not None for finding in _absences(module, subject)]
+    answers = (_absences(module, subject) for module in modules if module.absences is not None)
+    return [finding for answer in answers for finding in answer.findings if finding.verdict is Verdict.PROVED]
 
 
-def _absences(module: QuestionModule, subject: Subject) -> tuple[Finding, ...]:
+def _absences(module: QuestionModule, subject: Subject) -> ModuleAnswer:
     asking = replace(module, ask=module.absences or module.ask)
-    return tuple(finding for finding in _ask(asking, subject).findings if finding.verdict is Verdict.PROVED)
+    return subject.queries.get((absences, module.name), lambda: _ask(asking, subject))
 
 
 def ask_once(subject: Subject, module: QuestionModule) -> ModuleAnswer:
@@ -68,11 +69,16 @@ def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[Basis]:
                 yield basis(row.reads, [finding for finding in row.value.findings if finding.code == code])
 
 
-def provers(design: Design, modules: Iterable[QuestionModule]) -> dict[str, Prover]:
-    """Returns for each code what its question has read of a design, and what its proofs hold regardless of."""
+def provers(
+    design: Design, modules: Iterable[QuestionModule], asked: Callable[..., object] = ask_once
+) -> dict[str, Prover]:
+    """Returns for each code what its question has read of a design, and what its proofs hold regardless of.
+
+    `asked`: by what the proofs were given, `ask_once` or `absences`.
+    """
     by_code: dict[str, Prover] = {}
     for module in modules:
-        row = design.queries.rows.get((ask_once, module.name))
+        row = design.queries.rows.get((asked, module.name))
         if row is not None and any(finding.verdict is Verdict.PROVED for finding in row.value.findings):
             read = row.reads.all()
             for question in module.questions:

@@ -36,10 +36,13 @@ def weighed_absences(
     piece: Piece, subject: Subject, modules: Iterable[QuestionModule], every: Sequence[QuestionModule], reasons: Reasons
 ) -> list[Finding]:
     """Returns the proofs that what these modules look for is not there, weighed where every module was asked."""
+    modules = tuple(modules)
     proofs, known = tuple(absences(subject, modules)), subject.design.queries.rows
     if not proofs or any((ask_once, module.name) not in known for module in every):
         return list(proofs)
-    return list(weighed(piece, proofs, every, reasons)[0])
+    with unnoted():
+        named = _named(piece, every, reasons)[1]
+        return list(standing(piece.design, proofs, provers(piece.design, modules, absences), named))
 
 
 def weighed(
@@ -50,6 +53,13 @@ def weighed(
     Where only some questions were asked, others may read what they did not: no proof names it.
     """
     with unnoted():
-        unread = unread_values(piece, bases(piece.design, modules), reasons)
-        named = unread if len(modules) == len(question_modules()) else ()
+        unread, named = _named(piece, modules, reasons)
         return standing(piece.design, findings, provers(piece.design, modules), named), unread
+
+
+def _named(
+    piece: Piece, modules: Sequence[QuestionModule], reasons: Reasons
+) -> tuple[tuple[NotRead, ...], tuple[NotRead, ...]]:
+    """Returns the values that are not read, and those of them that proofs may name."""
+    unread = unread_values(piece, bases(piece.design, modules), reasons)
+    return unread, unread if len(modules) == len(question_modules()) else ()

@@ -16,6 +16,7 @@ from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
 from coherence.simulate.execute.orbits import LongRun, Orbit, attracting, end_of, hyperperiod
+from coherence.simulate.execute.range_rests import StillSwingingError, rests_in_range
 from coherence.simulate.execute.single_loop_runs import every, render_runs
 from coherence.simulate.execute.starts import corners
 
@@ -223,6 +224,8 @@ def _every(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[st
         return "", "other phases were not run", None
     settled = []
     try:
+        if any(not constant.range.exact for constant in model.constants.values()):
+            return _every_value(model, signals, deadline)
         for choices in every(model, MOST_STARTS):
             run = long_run(model, choices, deadline)
             if turning(run, signals):
@@ -233,3 +236,17 @@ def _every(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[st
     except (NotExactError, MissingValueError) as error:
         return "", str(error), None
     return render_runs(settled), "", None
+
+
+def _every_value(model: Model, signals: Sequence[str], deadline: Deadline) -> tuple[str, str, LongRun | None]:
+    """Returns what `_every` does, for every value of the one constant that is a range.  Raises NotExactError."""
+    try:
+        rests = rests_in_range(
+            model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=lambda: deadline.left <= 0
+        )
+    except StillSwingingError as error:
+        swings = turning(error.run, signals)
+        return "", "" if swings else "not every start recurs", error.run if swings else None
+    if rests is None:
+        return "", "the time limit", None
+    return rests.render(), "", None

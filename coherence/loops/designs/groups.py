@@ -12,6 +12,7 @@ from coherence.base.clock import wall_is_over, wall_left_until
 from coherence.base.number_text import render_clock, render_seconds
 from coherence.base.places import Place
 from coherence.base.queries import cached
+from coherence.base.solver import joined
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Evidence, Finding, Grade, Repair, Verdict
 from coherence.findings.question_input import Question, Subject
@@ -24,6 +25,7 @@ from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, MissingValueError, replay
 from coherence.simulate.execute.orbits import LongRun, long_run
+from coherence.simulate.execute.range_rests import RangeRests, StillSwingingError, rests_in_range
 from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
 from coherence.simulate.execute.slices import blocked, feedback_groups, modes_read, sliced
 from coherence.simulate.execute.starts import corner_count, corners, fixed_at
@@ -156,15 +158,20 @@ def _answer(question: Question, subject: Subject, group: Group) -> Finding:
 
 def _swinging(group: Group, deadline: float) -> LongRun | None:
     """Returns the first of the other starts and phases that never settles, where they are finitely many and time is
-    left.
+    left; or at a value of a range.
     """
     try:
+        if _is_open(group.model):
+            all_settle(group, deadline)
+            return None
         for choices in every(group.model, MOST_STARTS):
             if wall_is_over(deadline):
                 return None
             run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
             if oscillates(group, run):
                 return run
+    except StillSwingingError as error:
+        return error.run if oscillates(group, error.run) else None
     except (NotExactError, MissingValueError):
         pass  # not finitely many, or not exact: what was run already is the answer
     return None
@@ -290,12 +297,15 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
         *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()),
         *((f"the linear figures are of {', '.join(chosen)}",) if chosen else ()),
     )
+    rests: Rests | RangeRests
     try:
         rests = all_settle(group, deadline)
     except (NotExactError, MissingValueError) as error:
         rests, why = Rests(0, ()), str(error)
     else:
         why = "the time limit"
+    if isinstance(rests, RangeRests):
+        assumptions = (*group.model.abstractions, f"{rests.path} is one unknown constant of its range")
     evidence, how = (_executed(group, rests, numbers), "") if rests.starts else _moved_one_way(group, runs, deadline)
     if evidence is not None:
         verb = "settles" if len(group.loops) == 1 else "settle"
@@ -313,17 +323,32 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
     )
 
 
-def all_settle(group: Group, deadline: float) -> Rests:
-    """Returns the runs of every start, if every one of them settles; none where time runs out."""
-    return every_rest(
-        group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=lambda: wall_is_over(deadline)
-    )
+def _is_open(model: Model) -> bool:
+    """Decides whether a constant is an unknown number of a range."""
+    return any(not constant.range.exact for constant in model.constants.values())
 
 
-def _executed(group: Group, rests: Rests, numbers: dict[str, tuple[Fraction | float | int, str]]) -> Evidence:
-    starts = "its only start" if rests.starts == 1 else f"all {rests.starts} starts"
+def all_settle(group: Group, deadline: float) -> Rests | RangeRests:
+    """Returns the runs of every start, for every value of a range, if all settle; none where time runs out."""
+
+    def late() -> bool:
+        return wall_is_over(deadline)
+
+    if _is_open(group.model):
+        rests = rests_in_range(group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=late)
+        return rests or Rests(0, ())
+    return every_rest(group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=late)
+
+
+def _executed(
+    group: Group, rests: Rests | RangeRests, numbers: dict[str, tuple[Fraction | float | int, str]]
+) -> Evidence:
     proof = certificate(group.model, rests.runs, rest=True)
-    return Evidence(Grade.PROVED, f"exact execution of {starts} to a recurrence", numbers=numbers, certificate=proof)
+    if isinstance(rests, RangeRests):
+        numbers, proof = {}, joined([proof, rests.script()]) if proof is not None else None
+    return Evidence(
+        Grade.PROVED, f"exact execution of {rests.render()} to a recurrence", numbers=numbers, certificate=proof
+    )
 
 
 def _moved_one_way(group: Group, runs: Sequence[LongRun], deadline: float) -> tuple[Evidence | None, str]:

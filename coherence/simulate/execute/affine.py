@@ -11,6 +11,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+from coherence.simulate.execute.parametric_numbers import Parametric
 
 Number = int | Fraction
 
@@ -105,9 +108,11 @@ def _combine(left: Affine, right: Affine, by_left: Fraction, by_right: Fraction,
     return Affine(value, gradient, left.exact and right.exact)
 
 
-def plain(value: Affine | Number) -> Fraction:
-    """Returns the concrete value."""
-    return value.value if isinstance(value, Affine) else Fraction(value)
+def plain(value: Any) -> Any:
+    """Returns the concrete value; a function of a parameter as it is."""
+    if isinstance(value, Affine | Parametric):
+        return value.value if isinstance(value, Affine) else value
+    return Fraction(value)
 
 
 Lift = Callable[[str, Fraction], "Affine | Fraction"]

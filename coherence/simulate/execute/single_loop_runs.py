@@ -29,6 +29,10 @@ class Rests:
     starts: int
     runs: tuple[LongRun, ...]
 
+    def render(self) -> str:
+        """Returns the starts in words."""
+        return render_starts(self.starts)
+
 
 def every_rest(model: Model, *, laps: int, most: int, starts: int, late: Callable[[], bool] = lambda: False) -> Rests:
     """Returns the runs of a model of one loop without states, if every one of them settles.
@@ -92,5 +96,9 @@ def render_runs(runs: list[Choices]) -> str:
     """Returns the number of runs in words: starts and phases."""
     starts = len({tuple(sorted(run.values.items())) for run in runs})
     phases = len(runs) // max(starts, 1)
-    starts_in_words = "its only start" if starts == 1 else f"all {starts} starts"
-    return f"{starts_in_words} in {phases} phases" if phases > 1 else starts_in_words
+    return f"{render_starts(starts)} in {phases} phases" if phases > 1 else render_starts(starts)
+
+
+def render_starts(count: int) -> str:
+    """Returns that all starts were run, in words."""
+    return "its only start" if count == 1 else f"all {count} starts"

@@ -94,6 +94,7 @@ def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iter
     from coherence.loops.checks.infrastructure._what_lies_between import (
         is_open,
         is_rest,
+        settle,
         swings,
         verdict_about,
         without,
@@ -102,7 +103,8 @@ def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iter
     across = verdict_about(subject, subject.design, group.names)
     if across is not None and is_open(across):
         places = (*_places(values), *across.places)
-        yield QUESTION.undecided(f"whether they settle across {_where(values)}: {across.message}", places, group.names)
+        message = f"whether {settle(group.names)} across {_where(values)} is open: {across.message}"
+        yield QUESTION.undecided(message, places, group.names)
     if across is None or not swings(across):
         return
     alone = verdict_about(subject, without(subject.design, KEYS), group.names)
@@ -111,7 +113,8 @@ def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iter
     elif not swings(alone):
         reason = alone.message if alone is not None else "they are no group"
         places = (*_places(values), *across.places)
-        yield QUESTION.undecided(f"whether they settle without {_where(values)}: {reason}", places, group.names)
+        message = f"whether {settle(group.names)} without {_where(values)} is open: {reason}"
+        yield QUESTION.undecided(message, places, group.names)
 
 
 def _conflict(subject: Subject, group: Group, values: dict[str, Quantity], across: Finding) -> Finding:

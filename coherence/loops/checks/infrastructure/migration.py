@@ -101,7 +101,7 @@ def _answer(subject: Subject, group: Group, others: tuple[Design, ...]) -> Itera
             return
     for design, answer in ((subject.design, here), *there):
         if answer is not None and is_open(answer):
-            message = f"whether they settle in {design.environment} too: {answer.message}"
+            message = f"whether {settle(group.names)} in {design.environment} is open: {answer.message}"
             yield QUESTION.undecided(message, answer.places, group.names)
             return
 

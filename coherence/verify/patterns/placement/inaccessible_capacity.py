@@ -8,8 +8,8 @@ for their devices) reach more over the same links: it is the placement that keep
 A conflict is certain where it is one at the better ends of today's ranges beside the worse ends of the other place.
 Where members do not fit where they stand, or a link that they need lets nothing through, it is undecided.
 
-Where no placement reaches more, the link is a plain bottleneck: `link load` says so, and nothing is said here.  Where
-pools themselves do not serve the load it is `overload`.  Nor is anything said where there is one placement alone.
+Where no placement reaches more, the link is a plain bottleneck: `link load` says so, and here it is noted:
+more members may have filled the place that would have reached more.  Where pools themselves do not serve the load it is `overload`.  Nor is anything said where there is one placement alone.
 Routes are those of `link load`.  Where ends of links fall into two sides with more to pass than all links between them
 carry, that cut is told: no other routes would do either.  Of very many placements those that move fewest components
 are tried.
@@ -93,9 +93,8 @@ def _answer(subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
 
     others, unfit = other_places(facts), misfit(facts)
     first = next(others, None)
-    if first is None and not unfit:
-        return
-    if (lacking := next((way for way in link_ways(facts) if way.needs), None)) is not None:
+    lacking = next((way for way in link_ways(facts) if way.needs), None)
+    if lacking is not None and (unfit or first is not None):
         yield _undecided(facts, lacking.needs, lacking)
     elif ways := loaded_ways(facts, today(facts)):
         worst = max(ways, key=lambda way: way.load)
@@ -103,9 +102,9 @@ def _answer(subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
             yield _reached(ways, worst)
         elif worst.load > 1 and unfit:
             yield _undecided(facts, unfit, worst.way)
-        elif worst.load > 1 and first is not None:
-            better = _best(facts, itertools.chain([first], others), worst.load)
-            yield from () if better is None else [_conflict(subject, facts, ways, *better)]
+        elif worst.load > 1:
+            better = _best(facts, itertools.chain([first] if first is not None else [], others), worst.load)
+            yield _nowhere_more(worst) if better is None else _conflict(subject, facts, ways, *better)
 
 
 def absences(subject: Subject) -> Iterator[Finding]:
@@ -155,6 +154,17 @@ def _reached(ways: tuple[LoadedWay, ...], worst: LoadedWay) -> Finding:
     evidence = arithmetic({"load": (worst.load, "")}, certificate=Certificate(claim=f"(and {claims})").script())
     places, of = _places(worst.way), _of(worst.way)
     return QUESTION.proved(message, places, of, evidence, assumptions=(FIRST,), margin=worst.load < 1)
+
+
+def _nowhere_more(worst: LoadedWay) -> Finding:
+    """Returns that it is no matter of placement: no other one that holds all members reaches more."""
+    from coherence.verify.patterns.placement._other_places import MOST
+
+    message = (
+        f"no other placement that holds all members reaches more (of {MOST} at most): {worst.way.name}, with a load of "
+        f"{render_decimal(worst.load)} of 1, is a plain bottleneck"
+    )
+    return QUESTION.note(message, _places(worst.way), _of(worst.way), arithmetic({"load": (worst.load, "")}))
 
 
 def _undecided(facts: DesignFacts, needs: str, way: LinkWay) -> Finding:

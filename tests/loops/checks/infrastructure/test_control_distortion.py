@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
@@ -75,3 +76,15 @@ def test_a_longer_period_is_counted_as_it_is_written(period: str, delay: str, lo
     subject = Subject(read_text(text, "d"), {"d": text})
     (repair,) = slower(subject, ["hpa"], subject.design.boundaries["vms"].added_delay.high)  # type: ignore[union-attr]
     assert [(edit.old, edit.new) for edit in repair.edits] == [(period, longer)]
+
+
+def test_the_smallest_period_is_found_whatever_the_proof_without_the_conflict_reads() -> None:
+    text = TEXT.format(between="added_delay: 16 ms", period=15, kind="virtualization").replace("15 s", "15 ms")
+    answered = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    (finding,) = (finding for finding in answered.findings if finding.code == "COH504")
+    assert [(edit.old, edit.new) for repair in finding.repairs for edit in repair.edits] == [("15 ms", "17 ms")]
+
+
+def test_loops_that_settle_for_every_gain_of_a_range_are_not_distorted() -> None:
+    (finding,) = answers("gain: 50 % .. 100 %")
+    assert finding.verdict is Verdict.PROVED

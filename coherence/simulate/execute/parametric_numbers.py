@@ -1,0 +1,281 @@
+"""Exact numbers that are functions of one parameter, and the inequalities on which a computation with them depended.
+
+A `Parametric` is the quotient of two polynomials of a parameter, with its value at a sample of it.  Arithmetic is that
+of functions; a comparison follows the value at the sample and writes down the sign that decided it.  Wherever in its
+range the parameter keeps these signs, the computation takes the same steps: `reach_of` returns the interval around the
+sample in which it does.
+
+SOURCE: concolic execution: P. Godefroid, N. Klarlund, K. Sen, DART, PLDI 2005.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from coherence.base import sturm
+from coherence.language.expressions.evaluate import NotExactError
+
+Poly = tuple[Fraction, ...]  # coefficients, of the lowest power first, without zeros at its end
+MOST_DEGREE = 8
+NOTHING, UNIT = Fraction(0), (Fraction(1),)
+
+
+@dataclass(frozen=True)
+class SignCondition:
+    """A polynomial of the parameter has one of these signs."""
+
+    poly: Poly
+    signs: frozenset[int]
+
+
+@dataclass
+class Decisions:
+    """The value of the parameter at which a computation is followed, and the signs on which it has depended."""
+
+    sample: Fraction
+    conditions: dict[SignCondition, None] = field(default_factory=dict)
+
+    def parameter(self) -> Parametric:
+        """Returns the parameter itself."""
+        return Parametric((NOTHING, Fraction(1)), UNIT, self)
+
+    def depends(self, poly: Poly, signs: Iterable[int]) -> None:
+        """Records that a polynomial has one of these signs."""
+        if len(poly) > 1:
+            self.conditions[SignCondition(poly, frozenset(signs))] = None
+
+    def number(self, above: Poly, below: Poly) -> Parametric | Fraction:
+        """Returns a quotient in lowest terms; a plain number where the parameter is not in it.  Raises NotExactError."""
+        common = _gcd(above, below)
+        above, below = _divided(above, common)[0], _divided(below, common)[0]
+        above, below = _times(above, (1 / below[-1],)), _times(below, (1 / below[-1],))
+        if len(above) < 2 and len(below) == 1:
+            return above[0] if above else NOTHING
+        if max(len(above), len(below)) > MOST_DEGREE + 1:
+            raise NotExactError(f"a value depends on its range by a polynomial of degree above {MOST_DEGREE}")
+        return Parametric(above, below, self)
+
+
+class Parametric:
+    """A quotient of polynomials of the parameter; compared by its value at the sample, hashed as the function."""
+
+    __slots__ = ("above", "at", "below", "decisions")
+
+    def __init__(self, above: Poly, below: Poly, decisions: Decisions) -> None:
+        self.above, self.below, self.decisions = above, below, decisions
+        self.at = value_of(above, decisions.sample) / value_of(below, decisions.sample)
+
+    def __add__(self, other: Any) -> Any:
+        above, below = parts_of(other)
+        return self.decisions.number(_plus(_times(self.above, below), _times(above, self.below)),
+                                     _times(self.below, below))  # fmt: skip
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        return self * -1
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return self if self >= 0 else -self
+
+    def __sub__(self, other: Any) -> Any:
+        return self + other * -1
+
+    def __rsub__(self, other: Any) -> Any:
+        return self * -1 + other
+
+    def __mul__(self, other: Any) -> Any:
+        above, below = parts_of(other)
+        return self.decisions.number(_times(self.above, above), _times(self.below, below))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return _quotient(self, other, self.decisions)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _quotient(other, self, self.decisions)
+
+    def __floor__(self) -> int:
+        whole = math.floor(self.at)
+        if not whole <= self < whole + 1:
+            raise AssertionError
+        return whole
+
+    def __ceil__(self) -> int:
+        return -math.floor(-self)
+
+    def _compared(self, other: Any, test: Callable[[int, int], bool]) -> bool:
+        """Decides by the sign of the difference at the sample, and records the signs that decide alike beside it."""
+        difference = self - other
+        if not isinstance(difference, Parametric):
+            return test((difference > 0) - (difference < 0), 0)
+        sign = (difference.at > 0) - (difference.at < 0)
+        holds = test(sign, 0)
+        below = value_of(difference.below, self.decisions.sample)
+        alike = {s for s in (-1, 0, 1) if test(s, 0) == holds and (sign in {0, s} or not s)}
+        self.decisions.depends(difference.above, (s if below > 0 else -s for s in alike))
+        return holds
+
+    def __lt__(self, other: Any) -> bool:
+        return self._compared(other, lambda a, b: a < b)
+
+    def __le__(self, other: Any) -> bool:
+        return self._compared(other, lambda a, b: a <= b)
+
+    def __gt__(self, other: Any) -> bool:
+        return self._compared(other, lambda a, b: a > b)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._compared(other, lambda a, b: a >= b)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Parametric | int | Fraction):
+            return NotImplemented
+        return self._compared(other, lambda a, b: a == b)
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+    def __hash__(self) -> int:
+        return hash((self.above, self.below))
+
+
+def parts_of(number: Any) -> tuple[Poly, Poly]:
+    """Returns numerator and denominator of a number as polynomials.  Raises NotExactError."""
+    if isinstance(number, Parametric):
+        return number.above, number.below
+    if not isinstance(number, int | Fraction):
+        raise NotExactError(f"a {type(number).__name__} is no exact number")
+    return ((Fraction(number),) if number else ()), UNIT
+
+
+def _quotient(one: Any, other: Any, decisions: Decisions) -> Any:
+    above, below = parts_of(one)
+    under, over = parts_of(other)
+    divisor = value_of(under, decisions.sample)
+    if not divisor:
+        raise ZeroDivisionError
+    decisions.depends(under, {1 if divisor > 0 else -1})
+    return decisions.number(_times(above, over), _times(below, under))
+
+
+# -- polynomials ------------------------------------------------------------------------------------------
+
+
+def value_of(poly: Poly, at: Fraction) -> Fraction:
+    """Returns the value of a polynomial."""
+    total = NOTHING
+    for coefficient in reversed(poly):
+        total = total * at + coefficient
+    return total
+
+
+def _trimmed(coefficients: list[Fraction]) -> Poly:
+    while coefficients and not coefficients[-1]:
+        coefficients.pop()
+    return tuple(coefficients)
+
+
+def _plus(one: Poly, other: Poly) -> Poly:
+    size = max(len(one), len(other))
+    padded = ((*poly, *[NOTHING] * (size - len(poly))) for poly in (one, other))
+    return _trimmed([a + b for a, b in zip(*padded, strict=True)])
+
+
+def _times(one: Poly, other: Poly) -> Poly:
+    product = [NOTHING] * max(len(one) + len(other) - 1, 0)
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
+            product[i + j] += a * b
+    return _trimmed(product)
+
+
+def _divided(poly: Poly, by: Poly) -> tuple[Poly, Poly]:
+    """Returns quotient and remainder."""
+    rest, quotient = list(poly), [NOTHING] * max(len(poly) - len(by) + 1, 0)
+    for power in reversed(range(len(quotient))):
+        quotient[power] = rest[power + len(by) - 1] / by[-1]
+        for k, coefficient in enumerate(by):
+            rest[power + k] -= quotient[power] * coefficient
+    return _trimmed(quotient), _trimmed(rest)
+
+
+def _gcd(one: Poly, other: Poly) -> Poly:
+    while other:
+        one, other = other, _divided(one, other)[1]
+    return one
+
+
+# -- where decisions stay as they are ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reach:
+    """An interval of the parameter, and whether its ends belong to it."""
+
+    low: Fraction
+    high: Fraction
+    with_low: bool = True
+    with_high: bool = True
+
+    @property
+    def is_empty(self) -> bool:
+        """Decides whether no value lies in it."""
+        return self.low > self.high or (self.low == self.high and not (self.with_low and self.with_high))
+
+    def left_of(self, other: Reach) -> Reach:
+        """Returns the part of it that lies below another one."""
+        return Reach(self.low, other.low, self.with_low, not other.with_low)
+
+    def right_of(self, other: Reach) -> Reach:
+        """Returns the part of it that lies above another one."""
+        return Reach(other.high, self.high, not other.with_high, self.with_high)
+
+
+def reach_of(decisions: Decisions, within: Reach) -> Reach:
+    """Returns the interval around the sample in which all conditions hold.  Raises NotExactError.
+
+    A condition of higher degree must hold in all of `within`: its ends would not be rational.
+    """
+    reach = within
+    for condition in decisions.conditions:
+        reach = _cut(reach, condition, decisions.sample) if len(condition.poly) == 2 else _kept(reach, condition)
+    return reach
+
+
+def _cut(reach: Reach, condition: SignCondition, sample: Fraction) -> Reach:
+    """Returns the part of an interval on the side of the root of a linear condition on which it holds."""
+    constant, slope = condition.poly
+    root, rising = -constant / slope, 1 if slope > 0 else -1
+    if not reach.low <= root <= reach.high:
+        return reach
+    at, left, right = (sign in condition.signs for sign in (0, -rising, rising))
+    if sample >= root and not (left and sample == root) and root >= reach.low:
+        reach = Reach(root, reach.high, at and (reach.with_low or root > reach.low), reach.with_high)
+    if sample <= root and not (right and sample == root) and root <= reach.high:
+        reach = Reach(reach.low, root, reach.with_low, at and (reach.with_high or root < reach.high))
+    return reach
+
+
+def _kept(reach: Reach, condition: SignCondition) -> Reach:
+    """Returns the interval where a polynomial has no root in it.  Raises NotExactError."""
+    low, width = reach.low, reach.high - reach.low
+    moved: Poly = ()
+    for coefficient in reversed(condition.poly):  # in the part of the interval that lies below: 0 to 1
+        moved = _plus(_times(moved, (low, width)), (coefficient,) if coefficient else ())
+    whole = sturm.primitive(reversed(moved))
+    if len(whole) < 2 or (not _has_root(whole) and sturm.value(whole, 0)):
+        return reach
+    raise NotExactError(f"it depends on its range by an equation of degree {len(condition.poly) - 1}")
+
+
+def _has_root(poly: list[int]) -> bool:
+    return sturm.value(poly, 1) == 0 or sturm.real_roots(sturm.square_free_part(poly), 0, 1) > 0
