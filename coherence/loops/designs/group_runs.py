@@ -12,11 +12,11 @@ from coherence.base.watchdog import GRACE, TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.loops.designs.groups import LAPS, LONGER, MOST_INSTANTS, MOST_STARTS
+from coherence.loops.designs.range_rests import StillSwingingError, rests_in_range
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
 from coherence.simulate.execute.orbits import LongRun, Orbit, attracting, end_of, hyperperiod
-from coherence.simulate.execute.range_rests import StillSwingingError, rests_in_range
 from coherence.simulate.execute.single_loop_runs import every, render_runs
 from coherence.simulate.execute.starts import corners
 

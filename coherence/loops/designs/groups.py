@@ -20,12 +20,12 @@ from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.linear import Linear, linearise
 from coherence.loops.designs.one_way import comes_to_rest
+from coherence.loops.designs.range_rests import RangeRests, StillSwingingError, rests_in_range
 from coherence.model.model import Model, SampledLoop, unit_of
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, MissingValueError, replay
 from coherence.simulate.execute.orbits import LongRun, long_run
-from coherence.simulate.execute.range_rests import RangeRests, StillSwingingError, rests_in_range
 from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
 from coherence.simulate.execute.slices import blocked, feedback_groups, modes_read, sliced
 from coherence.simulate.execute.starts import corner_count, corners, fixed_at

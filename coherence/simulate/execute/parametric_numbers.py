@@ -33,7 +33,7 @@ class SignCondition:
 
 
 @dataclass
-class Decisions:
+class BranchRecord:
     """The value of the parameter at which a computation is followed, and the signs on which it has depended."""
 
     sample: Fraction
@@ -49,7 +49,7 @@ class Decisions:
             self.conditions[SignCondition(poly, frozenset(signs))] = None
 
     def number(self, above: Poly, below: Poly) -> Parametric | Fraction:
-        """Returns a quotient in lowest terms; a plain number where the parameter is not in it.  Raises NotExactError."""
+        """Returns a quotient in lowest terms, a plain number where the parameter cancels.  Raises NotExactError."""
         common = _gcd(above, below)
         above, below = _divided(above, common)[0], _divided(below, common)[0]
         above, below = _times(above, (1 / below[-1],)), _times(below, (1 / below[-1],))
@@ -65,7 +65,7 @@ class Parametric:
 
     __slots__ = ("above", "at", "below", "decisions")
 
-    def __init__(self, above: Poly, below: Poly, decisions: Decisions) -> None:
+    def __init__(self, above: Poly, below: Poly, decisions: BranchRecord) -> None:
         self.above, self.below, self.decisions = above, below, decisions
         self.at = value_of(above, decisions.sample) / value_of(below, decisions.sample)
 
@@ -110,7 +110,8 @@ class Parametric:
         return whole
 
     def __ceil__(self) -> int:
-        return -math.floor(-self)
+        opposite: Parametric = self * -1
+        return -math.floor(opposite)
 
     def _compared(self, other: Any, test: Callable[[int, int], bool]) -> bool:
         """Decides by the sign of the difference at the sample, and records the signs that decide alike beside it."""
@@ -157,9 +158,9 @@ def parts_of(number: Any) -> tuple[Poly, Poly]:
     return ((Fraction(number),) if number else ()), UNIT
 
 
-def _quotient(one: Any, other: Any, decisions: Decisions) -> Any:
-    above, below = parts_of(one)
-    under, over = parts_of(other)
+def _quotient(first: Any, second: Any, decisions: BranchRecord) -> Any:
+    above, below = parts_of(first)
+    under, over = parts_of(second)
     divisor = value_of(under, decisions.sample)
     if not divisor:
         raise ZeroDivisionError
@@ -184,16 +185,16 @@ def _trimmed(coefficients: list[Fraction]) -> Poly:
     return tuple(coefficients)
 
 
-def _plus(one: Poly, other: Poly) -> Poly:
-    size = max(len(one), len(other))
-    padded = ((*poly, *[NOTHING] * (size - len(poly))) for poly in (one, other))
+def _plus(first: Poly, second: Poly) -> Poly:
+    size = max(len(first), len(second))
+    padded = ((*poly, *[NOTHING] * (size - len(poly))) for poly in (first, second))
     return _trimmed([a + b for a, b in zip(*padded, strict=True)])
 
 
-def _times(one: Poly, other: Poly) -> Poly:
-    product = [NOTHING] * max(len(one) + len(other) - 1, 0)
-    for i, a in enumerate(one):
-        for j, b in enumerate(other):
+def _times(first: Poly, second: Poly) -> Poly:
+    product = [NOTHING] * max(len(first) + len(second) - 1, 0)
+    for i, a in enumerate(first):
+        for j, b in enumerate(second):
             product[i + j] += a * b
     return _trimmed(product)
 
@@ -208,17 +209,17 @@ def _divided(poly: Poly, by: Poly) -> tuple[Poly, Poly]:
     return _trimmed(quotient), _trimmed(rest)
 
 
-def _gcd(one: Poly, other: Poly) -> Poly:
-    while other:
-        one, other = other, _divided(one, other)[1]
-    return one
+def _gcd(first: Poly, second: Poly) -> Poly:
+    while second:
+        first, second = second, _divided(first, second)[1]
+    return first
 
 
 # -- where decisions stay as they are ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Reach:
+class Stretch:
     """An interval of the parameter, and whether its ends belong to it."""
 
     low: Fraction
@@ -231,27 +232,27 @@ class Reach:
         """Decides whether no value lies in it."""
         return self.low > self.high or (self.low == self.high and not (self.with_low and self.with_high))
 
-    def left_of(self, other: Reach) -> Reach:
+    def left_of(self, inner: Stretch) -> Stretch:
         """Returns the part of it that lies below another one."""
-        return Reach(self.low, other.low, self.with_low, not other.with_low)
+        return Stretch(self.low, inner.low, self.with_low, not inner.with_low)
 
-    def right_of(self, other: Reach) -> Reach:
+    def right_of(self, inner: Stretch) -> Stretch:
         """Returns the part of it that lies above another one."""
-        return Reach(other.high, self.high, not other.with_high, self.with_high)
+        return Stretch(inner.high, self.high, not inner.with_high, self.with_high)
 
 
-def reach_of(decisions: Decisions, within: Reach) -> Reach:
+def reach_of(decisions: BranchRecord, within: Stretch) -> Stretch:
     """Returns the interval around the sample in which all conditions hold.  Raises NotExactError.
 
     A condition of higher degree must hold in all of `within`: its ends would not be rational.
     """
     reach = within
     for condition in decisions.conditions:
-        reach = _cut(reach, condition, decisions.sample) if len(condition.poly) == 2 else _kept(reach, condition)
+        reach = _cut(reach, condition, decisions.sample) if len(condition.poly) == 2 else _uncut(reach, condition)
     return reach
 
 
-def _cut(reach: Reach, condition: SignCondition, sample: Fraction) -> Reach:
+def _cut(reach: Stretch, condition: SignCondition, sample: Fraction) -> Stretch:
     """Returns the part of an interval on the side of the root of a linear condition on which it holds."""
     constant, slope = condition.poly
     root, rising = -constant / slope, 1 if slope > 0 else -1
@@ -259,13 +260,13 @@ def _cut(reach: Reach, condition: SignCondition, sample: Fraction) -> Reach:
         return reach
     at, left, right = (sign in condition.signs for sign in (0, -rising, rising))
     if sample >= root and not (left and sample == root) and root >= reach.low:
-        reach = Reach(root, reach.high, at and (reach.with_low or root > reach.low), reach.with_high)
+        reach = Stretch(root, reach.high, at and (reach.with_low or root > reach.low), reach.with_high)
     if sample <= root and not (right and sample == root) and root <= reach.high:
-        reach = Reach(reach.low, root, reach.with_low, at and (reach.with_high or root < reach.high))
+        reach = Stretch(reach.low, root, reach.with_low, at and (reach.with_high or root < reach.high))
     return reach
 
 
-def _kept(reach: Reach, condition: SignCondition) -> Reach:
+def _uncut(reach: Stretch, condition: SignCondition) -> Stretch:
     """Returns the interval where a polynomial has no root in it.  Raises NotExactError."""
     low, width = reach.low, reach.high - reach.low
     moved: Poly = ()

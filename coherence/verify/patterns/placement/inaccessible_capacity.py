@@ -8,8 +8,9 @@ for their devices) reach more over the same links: it is the placement that keep
 A conflict is certain where it is one at the better ends of today's ranges beside the worse ends of the other place.
 Where members do not fit where they stand, or a link that they need lets nothing through, it is undecided.
 
-Where no placement reaches more, the link is a plain bottleneck: `link load` says so, and here it is noted:
-more members may have filled the place that would have reached more.  Where pools themselves do not serve the load it is `overload`.  Nor is anything said where there is one placement alone.
+Where no placement reaches more, the link is a plain bottleneck: `link load` says so, and here it is noted: more
+members may have filled the place that would have reached more.  Where pools themselves do not serve the load it is
+`overload`.  Nor is anything said where there is one placement alone.
 Routes are those of `link load`.  Where ends of links fall into two sides with more to pass than all links between them
 carry, that cut is told: no other routes would do either.  Of very many placements those that move fewest components
 are tried.

@@ -20,7 +20,7 @@ from coherence.model.model import Interval, Model
 from coherence.simulate.execute.exact import Choices, Execution, Instant
 from coherence.simulate.execute.lookback import durations
 from coherence.simulate.execute.orbits import LongRun, Orbit, end_of, hyperperiod, long_run
-from coherence.simulate.execute.parametric_numbers import Decisions, Poly, Reach, reach_of
+from coherence.simulate.execute.parametric_numbers import BranchRecord, Poly, Stretch, reach_of
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.single_loop_runs import every, render_starts
 
@@ -43,8 +43,8 @@ class SampleRun:
     """A run at one value of the range, and the values for which it takes the same steps, by these signs."""
 
     run: LongRun
-    reach: Reach
-    decisions: Decisions
+    reach: Stretch
+    decisions: BranchRecord
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _samples(
     span = model.constants[path].range
     assert span.low is not None
     assert span.high is not None
-    waiting = [Reach(span.low, span.high)]
+    waiting = [Stretch(span.low, span.high)]
     while waiting and not late():
         part = waiting.pop()
         sample = _sampled(model, path, start, part, laps, most)
@@ -126,8 +126,8 @@ def _samples(
         yield sample
 
 
-def _sampled(model: Model, path: str, start: Choices, part: Reach, laps: int, most: int) -> SampleRun:
-    decisions = Decisions((part.low + part.high) / 2)
+def _sampled(model: Model, path: str, start: Choices, part: Stretch, laps: int, most: int) -> SampleRun:
+    decisions = BranchRecord((part.low + part.high) / 2)
     at = replace(start, values={**start.values, path: decisions.sample})
     along = replace(start, values={**start.values, path: decisions.parameter()})
     if not _settles(model, along, laps, most):
@@ -171,7 +171,7 @@ def _filled(path: str, span: Interval, samples: tuple[SampleRun, ...]) -> str:
     )
 
 
-def _inside(name: str, reach: Reach) -> str:
+def _inside(name: str, reach: Stretch) -> str:
     low, high = ("<=" if reach.with_low else "<"), ("<=" if reach.with_high else "<")
     return f"(and ({low} {real(reach.low)} {name}) ({high} {name} {real(reach.high)}))"
 
