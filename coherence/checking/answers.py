@@ -70,15 +70,15 @@ def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[Basis]:
 
 
 def provers(
-    design: Design, modules: Iterable[QuestionModule], asked: Callable[..., object] = ask_once
+    design: Design, modules: Iterable[QuestionModule], query: Callable[..., object] = ask_once
 ) -> dict[str, Prover]:
     """Returns for each code what its question has read of a design, and what its proofs hold regardless of.
 
-    `asked`: by what the proofs were given, `ask_once` or `absences`.
+    `query`: by what the proofs were given, `ask_once` or `absences`.
     """
     by_code: dict[str, Prover] = {}
     for module in modules:
-        row = design.queries.rows.get((asked, module.name))
+        row = design.queries.rows.get((query, module.name))
         if row is not None and any(finding.verdict is Verdict.PROVED for finding in row.value.findings):
             read = row.reads.all()
             for question in module.questions:
