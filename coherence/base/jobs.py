@@ -6,12 +6,14 @@ order, and where a worker dies and its jobs run again.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from coherence.base.errors import MissingExtraError, UsageError
+from coherence.base.memory import restrict, room
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -48,7 +50,8 @@ def finished(job: Callable[[T], R], tasks: Sequence[T], workers: WorkerPool = HE
         return
     from joblib import Parallel, delayed
 
-    calls = [delayed(_run_one)((job, task, number)) for number, task in enumerate(tasks)]
+    share = 0 if workers.cluster else room() // (workers.count if workers.count > 0 else os.cpu_count() or 1)
+    calls = [delayed(_run_one)((job, task, number, share)) for number, task in enumerate(tasks)]
     if workers.cluster is None:
         yield from Parallel(n_jobs=workers.count, return_as="generator_unordered")(calls)
         return
@@ -67,9 +70,14 @@ def in_order(ended: Iterator[tuple[int, R]]) -> Iterator[R]:
             due += 1
 
 
-def _run_one(pack: tuple[Callable[[T], R], T, int]) -> tuple[int, R]:
-    """One job.  A tuple travels with it; a large argument by itself joblib would leave on one worker, to die there."""
-    job, task, number = pack
+def _run_one(pack: tuple[Callable[[T], R], T, int, int]) -> tuple[int, R]:
+    """One job, with its worker's share of the memory (0: as much as there is).
+
+    A tuple travels with it; a large argument by itself joblib would leave on one worker, to die there.
+    """
+    job, task, number, share = pack
+    if share:
+        restrict(share)
     return number, job(task)
 
 

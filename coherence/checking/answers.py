@@ -153,6 +153,9 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
         record_cut()
         run.stopped = True
         findings.append(_undecided(module, subject, TimeoutError("stopped by Ctrl-C while it was asked")))
+    except MemoryError:
+        record_cut()
+        findings = [*findings, _undecided(module, subject, UsageError("it needs more memory than there is (--memory)"))]
     except (NotExactError, CoherenceError, RecursionError, OverflowError) as error:
         findings.append(_undecided(module, subject, error))
     return findings

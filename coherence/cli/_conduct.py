@@ -1,4 +1,4 @@
-"""Takes what all commands have in common off a command line: colours, silence, and defaults from pyproject.toml."""
+"""Takes what all commands have in common off a command line, and defaults from pyproject.toml."""
 
 from __future__ import annotations
 
@@ -12,45 +12,62 @@ from coherence.base.errors import UsageError, did_you_mean
 
 COLOURS = {"auto": "", "always": "FORCE_COLOR", "never": "NO_COLOR"}
 TABLE = "tool.coherence"
+OF_ALL = ("--color", "--in", "--memory")  # with a value
+LEAST_MEMORY, MOST_MEMORY = 64_000_000, 1 << 62
 COMPARING = "diff"  # the command that has options `--in` of its own
 
 
 class Conduct(NamedTuple):
-    """What all commands have in common: words that are left, when there are colours, silence, the environment."""
+    """What all commands have in common: words that are left, colours, silence, environment, memory (B)."""
 
     words: list[str]
     colour: str = "auto"
     quiet: bool = False
     environment: str = ""
+    memory: int | None = None
 
 
 def conduct_of(words: Sequence[str]) -> Conduct:
-    """Returns a command line without `--color WHEN`, `--quiet` and `--in NAME`, which stand anywhere before `--`.
+    """Returns a command line without the options of all commands, which stand anywhere before `--`.
 
-    Raises UsageError for another WHEN.
+    Raises UsageError for a value that is none.
     """
     left: list[str] = []
-    colour, quiet, environment, waiting = "auto", False, "", list(words)
+    quiet, waiting, values = False, list(words), dict[str, str]()
     while waiting:
         word = waiting.pop(0)
         if word == "--":
             left += [word, *waiting]
             break
+        name, _, value = word.partition("=")
         if word == "--quiet":
             quiet = True
-        elif word == "--color" or word.startswith("--color="):
-            colour = word.partition("=")[2] or (waiting.pop(0) if waiting else "")
-        elif (word == "--in" or word.startswith("--in=")) and left[:1] != [COMPARING]:
-            if environment:
+        elif name in OF_ALL and not (name == "--in" and left[:1] == [COMPARING]):
+            if name == "--in" and name in values:
                 raise UsageError("--in stands twice: `coherence diff` compares two environments")
-            environment = word.partition("=")[2] or (waiting.pop(0) if waiting else "")
-            if not environment:
-                raise UsageError("--in needs the name of an environment of the design")
+            values[name] = value or (waiting.pop(0) if waiting else "")
         else:
             left.append(word)
+    colour, environment = values.get("--color", "auto"), values.get("--in", "")
     if colour not in COLOURS:
         raise UsageError(f"--color {colour}: write auto, always or never")
-    return Conduct(left, colour, quiet, environment)
+    if "--in" in values and not environment:
+        raise UsageError("--in needs the name of an environment of the design")
+    return Conduct(left, colour, quiet, environment, _bytes(values["--memory"]) if "--memory" in values else None)
+
+
+def _bytes(text: str) -> int:
+    """Returns the bytes of a size such as `4 GB`.  Raises UsageError."""
+    from coherence.base import units
+
+    try:
+        number, dimension = units.quantity(text)
+        size = int(number) if dimension == units.quantity("1 B")[1] else 0
+    except (ValueError, OverflowError, units.UnitError):
+        size = 0
+    if not LEAST_MEMORY <= size < MOST_MEMORY:
+        raise UsageError(f"--memory {text}: write a size of at least 64 MB, such as '4 GB'")
+    return size
 
 
 @contextlib.contextmanager

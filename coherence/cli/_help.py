@@ -16,6 +16,7 @@ TAIL = """
   coherence --version        version of the tool
   --color auto|always|never  of any command; NO_COLOR and FORCE_COLOR are heard too
   --in NAME                  of any command: the design as it is in this one of its environments
+  --memory SIZE              of any command: what needs more is not answered (default: nearly all that is free)
   --quiet                    of any command: print nothing but errors (files are written, exit codes stay)
   [tool.coherence.COMMAND]   of the nearest pyproject.toml: options that stand unless the command line has them
 

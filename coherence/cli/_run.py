@@ -54,12 +54,13 @@ def run(words: list[str]) -> int:
 
 def _main(words: list[str]) -> Any:
     """Runs a command with what all commands have in common."""
+    from coherence.base.memory import memory_limit
     from coherence.base.version import VERSION
     from coherence.cli._conduct import conduct_of, conducted, defaults
 
     conduct = conduct_of(words)
     group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
-    with conducted(conduct):
+    with conducted(conduct), memory_limit(conduct.memory):
         return group.main(
             args=conduct.words, prog_name="coherence", standalone_mode=False, default_map=defaults(commands())
         )
@@ -85,6 +86,9 @@ def _code(words: list[str]) -> int:
         return 0
     except OSError as error:
         sys.stderr.write(f"error: cannot read or write: {error.strerror or error}\n")
+        return 2
+    except MemoryError:
+        sys.stderr.write("error: this needs more memory than there is\n  help: ask less, or allow more (--memory)\n")
         return 2
     except RecursionError:
         sys.stderr.write("error: the input is nested too deeply\n  help: flatten it\n")

@@ -71,8 +71,8 @@ def test_a_quiet_command_prints_nothing_and_exits_as_ever(
 def test_common_options_stand_anywhere_before_two_dashes() -> None:
     assert conduct_of(["--color=never", "check", "a"])[0] == ["check", "a"]
     words = ["check", "--quiet", "--color", "always", "--", "--quiet"]
-    assert conduct_of(words) == (["check", "--", "--quiet"], "always", True, "")
-    assert conduct_of(["check", "a", "--in", "b"]) == (["check", "a"], "auto", False, "b")
+    assert conduct_of(words) == (["check", "--", "--quiet"], "always", True, "", None)
+    assert conduct_of(["check", "a", "--in", "b"]) == (["check", "a"], "auto", False, "b", None)
     assert conduct_of(["diff", "a", "--in=b", "--in", "c"]).words == ["diff", "a", "--in=b", "--in", "c"]
     with pytest.raises(UsageError, match="--in stands twice"):
         conduct_of(["check", "a", "--in", "b", "--in=c"])
@@ -181,3 +181,12 @@ def test_a_shell_completes_commands() -> None:
     done = subprocess.run([sys.executable, "-c", "from coherence.__main__ import main; main()"], env=environment,
                           capture_output=True, text=True, check=False)  # fmt: skip
     assert "analyze" in done.stdout
+
+
+def test_a_run_is_given_memory_and_no_size_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert conduct_of(["rules", "--memory", "2 GB"]).memory == 2 * 10**9
+    assert conduct_of(["rules", "--memory=512 MiB"]).memory == 512 * 2**20
+    assert run(["rules", "--memory", "4 GB"]) == 0
+    for wrong in ("2 s", "much", "1 MB", "", "-4 GB"):
+        assert run(["rules", f"--memory={wrong}" if wrong else "--memory"]) == 2
+        assert "such as '4 GB'" in capsys.readouterr().err
