@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from coherence.base.number_text import render_seconds
-from coherence.base.text_tables import aligned_rows
 from coherence.loops.analysis.delay_margins import DelayMargin
 from coherence.loops.analysis.law_margins import LoopFigures
+from coherence.loops.analysis.text_tables import aligned_rows
 from coherence.loops.margins.network_margins import Disk
 from coherence.loops.margins.sampled_margins import MOST_GAIN, CirclePeak, MarginEdge, SampledMargins
 

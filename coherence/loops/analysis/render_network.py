@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from coherence.base.number_text import render_seconds
-from coherence.base.text_tables import aligned_rows
 from coherence.loops.analysis.network_analysis import FACTOR, NetworkAnalysis
 from coherence.loops.analysis.render_margins import (
     delay_json,
@@ -17,6 +16,7 @@ from coherence.loops.analysis.render_margins import (
     render_disk,
     render_margins,
 )
+from coherence.loops.analysis.text_tables import aligned_rows
 from coherence.loops.margins.network_margins import Margins
 from coherence.loops.margins.peaks import Peak
 from coherence.loops.multirate.sampled_system import Multirate

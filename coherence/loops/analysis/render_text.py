@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from coherence.base.number_text import render_clock, render_seconds
-from coherence.base.text_tables import aligned_rows
 from coherence.loops.analysis.blame import Subset
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures
 from coherence.loops.analysis.render_flows import render_flows
 from coherence.loops.analysis.render_margins import render_margins
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
+from coherence.loops.analysis.text_tables import aligned_rows
 from coherence.loops.designs.group_runs import RestingCommand, RunVerdict
 from coherence.loops.designs.lap_roots import Roots
 from coherence.loops.designs.operating_points import Point

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.base.text_tables import WIDEST, aligned_rows
+from coherence.loops.analysis.text_tables import WIDEST, aligned_rows
 
 words = st.text("abc de", min_size=1, max_size=12).map(lambda word: f"<{word}>")
 
