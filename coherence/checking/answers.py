@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from operator import is_
 from typing import Any
 
@@ -19,6 +20,7 @@ from coherence.base.watchdog import GRACE, RunLimit, TimeOverError, at_most, cur
 from coherence.checking.departures import taken_back
 from coherence.checking.omissions import with_omissions
 from coherence.checking.placements import on_every_side
+from coherence.findings.accounting import policies
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.not_read import Basis, basis
 from coherence.findings.question_input import Subject
@@ -169,14 +171,20 @@ def _in_time(answers: Iterable[Finding], run: RunLimit) -> Iterator[Finding]:
         yield answer
 
 
-def not_asked(modules: Sequence[QuestionModule], subject: Subject) -> ModuleAnswer:
-    """Returns one answer that names the questions for which no time was left, or that Ctrl-C came before."""
+def not_asked(modules: Sequence[QuestionModule], subjects: Sequence[Subject]) -> ModuleAnswer:
+    """Returns one answer about all pieces: the questions for which no time was left, or that Ctrl-C came before.
+
+    Every policy of the pieces is named in it, so that each of their pairs counts as undecided.
+    """
     why = "stopped by Ctrl-C" if current_run().stopped else "the time limit of the whole run is over"
-    names = ", ".join(question.code for module in modules for question in module.questions)
+    codes = ", ".join(question.code for module in modules for question in module.questions)
+    own = [policies(subject.design) for subject in subjects]
+    pairs = sum(len(names) * (len(names) - 1) // 2 for names in own)
+    number = "1 pair of policies is" if pairs == 1 else f"{pairs} pairs of policies are"
     record_cut()
-    return ModuleAnswer(
-        (marked(_undecided(modules[0], subject, TimeoutError(f"{why}; not asked: {names}"))),), cut_short=True
-    )
+    answer = _undecided(modules[0], subjects[0], TimeoutError(f"{why}; {number} not asked: {codes}"))
+    of = (*chain(*own), *chain(*(subject.design.promises for subject in subjects)))
+    return ModuleAnswer((marked(replace(answer, of=of)),), cut_short=True)
 
 
 def _undecided(module: QuestionModule, subject: Subject, error: Exception) -> Finding:

@@ -332,11 +332,14 @@ def ask_pieces(
     modules, run = options.modules(), current_run()
     for number, module in enumerate(modules):
         if subjects and not run.left:
-            answers[0].append(not_asked(modules[number:], subjects[0]))
+            answers[0].append(not_asked(modules[number:], subjects))
             break
         run.announce(number / len(modules), f"asking {module.questions[0].slug}")
         end = time.monotonic() + options.time_limit
-        for subject, own in zip(subjects, answers, strict=True):
+        for place, (subject, own) in enumerate(zip(subjects, answers, strict=True)):
+            if place and not run.left:
+                answers[0].append(not_asked([module], subjects[place:]))
+                break
             left = max(wall_left_until(end), 0.0)
             try:
                 own.append(ask_once(replace(subject, time_limit=left) if len(subjects) > 1 else subject, module))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
-from coherence.base.watchdog import interruptible
+from coherence.base.watchdog import current_run, interruptible
 from coherence.checking import design_check
 from coherence.checking.design_check import Answers, analyse
+from coherence.checking.slicing import pieces
+from coherence.findings.accounting import policies
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules
@@ -56,6 +59,35 @@ def chain(count: int) -> str:
     loads = ["100", *(f"t{k}.out" for k in range(count - 1))]
     plants = "".join(PLANT.format(k=k, load=load) for k, load in enumerate(loads))
     return f"coherence: 1\ncomponents:{plants}\nloops:{''.join(TIER.format(k=k) for k in range(count))}\n"
+
+
+def test_pairs_that_were_not_asked_are_counted_and_none_of_them_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = [module for module in question_modules() if not any(question.slow for question in module.questions)]
+    ways = [f"{{from: u{k}, to: a{k}, deadline: 9 s}}, {{from: a{k}, to: b{k}, deadline: 2 s}}" for k in range(6)]
+    many = f"{TWO_LOOPS}calls: [{', '.join(ways)}]\n"
+    design, asked_pieces = read_text(many, "d.yaml"), list[Subject]()
+    pairs = [len([*combinations(policies(piece.design), 2)]) for piece in pieces(design, {"d.yaml": many})]
+    assert sum(pairs) >= len(ways)
+
+    def ending(subject: Subject) -> Iterator[Finding]:
+        asked_pieces.append(subject)
+        if len(asked_pieces) == 3:
+            current_run().end = 0.0  # the time is over amid this question
+        return iter(())
+
+    third = modules[2]
+    monkeypatch.setattr(
+        design_check, "question_modules", lambda: [replace(m, ask=ending) if m is third else m for m in modules]
+    )
+    answers = asked(many)
+    amid, rest = sorted((f for f in answers.findings if "not asked" in f.message), key=lambda f: len(f.of))
+    assert amid.code == third.questions[0].code
+    assert f"{sum(pairs[3:])} pairs of policies are not asked: {amid.code}" in amid.message
+    assert f"{sum(pairs)} pairs of policies are not asked" in rest.message
+    assert {"hpa", "descheduler", *(call.name for call in design.calls)} <= set(rest.of)
+    assert answers.accounting.safe == 0
+    assert answers.accounting.undecided >= sum(pairs)
+    assert answers.cut_short
 
 
 @pytest.mark.slow
