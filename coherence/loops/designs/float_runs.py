@@ -91,7 +91,7 @@ def _rows(
             time += step
         if following > until:
             break
-        run.advance()
+        run.advance(following)
     return rows
 
 

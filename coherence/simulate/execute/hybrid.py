@@ -1,6 +1,6 @@
 """Executes a model in floats with located events: any flow, through the instants and laws of the exact executor.
 
-`Integrated` is the plug-in that moves states: where rates are constant, in closed form as `Steady` does,
+`Integrated` is the plug-in that moves states: where rates are constant or linear, in closed form,
 otherwise by integration of one smooth piece after the other.  Branches are frozen on a tape while a step
 is taken, so that none integrates across a kink; the crossing is found on the dense output and is an
 instant of its own.  Delays read the dense output of the past (method of steps).  Times stay rational:
@@ -19,16 +19,28 @@ from coherence.base.reads import rebuilt
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Number, Tree
 from coherence.model.model import EXPRESSIONS, Model, SampledLoop, SampledRule, State, StateSwitch, changed_outputs
+from coherence.simulate.execute.affine import lift, variable
 from coherence.simulate.execute.dual_numbers import Moving, Tape, Taped, Track, plain_or_float
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.history import HistoryEntry
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.motion import Course, FlowView, Steady
-from coherence.simulate.execute.ode import ROUNDING, Integral
+from coherence.simulate.execute.ode import ROUNDING, Integral, LinearIntegral
 from coherence.simulate.execute.run_state import RunState
 
 Num = Any
 Array = Any
+
+
+class PresentView(FlowView):
+    """What a flow reads that looks at nothing in the past.  Raises NotExactError for a delay."""
+
+    __slots__ = ()
+
+    def delayed(self, tree: Tree, delay: Fraction) -> Num:
+        if delay:
+            raise NotExactError(f"a delay of {delay} s inside a flow")
+        return evaluate(tree, self)
 
 
 class Curve:
@@ -44,7 +56,24 @@ class Curve:
         self.rates = {path: float(plain_of(rate)) for path, rate in rates.items()}
         self.slack, self.size = 2 * track.slack, max(map(abs, self.rates.values()), default=0.0)
         start = np.array([float(self.base[path]) for path in self.paths])
-        self.integral = Integral(start, self._speeds, self._guards)
+        self.integral = self._linear(start) or Integral(start, self._speeds, self._guards)
+
+    def _linear(self, start: Array) -> LinearIntegral | None:
+        """Returns the motion in closed form where flows are sums of what flows, and no branch or range ends it."""
+        import numpy as np
+
+        if len(self._guards(0.0, start)[0]):
+            return None
+        origin = {**self.base, **{path: variable(path, Fraction(0)) for path in self.paths}}
+        view = PresentView(self.run, self.time, origin, {}, lambda v, _: v, self.time)
+        try:
+            rates = [lift(evaluate(flow, view)) for flow in self.run.flowing.values()]
+        except (ArithmeticError, ValueError):  # not linear, or a number that is not finite
+            return None
+        if not all(rate.exact for rate in rates):
+            return None
+        matrix = np.array([[float(rate.coefficient(path)) for path in self.paths] for rate in rates])
+        return LinearIntegral(start, matrix, np.array([float(rate.value) for rate in rates]))
 
     def after(self, values: dict[str, Num], seconds: float) -> dict[str, Num]:
         """Returns the values so many seconds later."""

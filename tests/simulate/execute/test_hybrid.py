@@ -23,6 +23,7 @@ from coherence.simulate.execute import exact, hybrid
 from coherence.simulate.execute.exact import Choices, Execution, ZenoError
 from coherence.simulate.execute.hybrid import Trajectory
 from coherence.simulate.execute.motion import SlidingError
+from coherence.simulate.execute.ode import LinearIntegral
 from tests.draws import few
 
 CLOSE = 1e-6
@@ -264,3 +265,21 @@ def test_a_whole_design_runs_as_exactly(spec: str, request: pytest.FixtureReques
 def test_a_flow_without_value_is_an_answer() -> None:
     with pytest.raises(NotExactError, match="division by zero"):
         ran(model('a: {state: "x\' = 1 / a.x / 1 s", from: 0}'), 1)
+
+
+@pytest.mark.parametrize(
+    ("components", "linear"),
+    [
+        ('a: {state: "x\' = (b.y - 2 * a.x + a.z) / 1 s", from: 1, z: 3}\nb: {state: "y\' = -a.x / 2 s", from: 4}', True),
+        ('a: {state: "x\' = -a.x * b.y / 1 s", from: 1}\nb: {state: "y\' = -b.y / 2 s", from: 4}', False),
+        ('a: {state: "x\' = 1 / (1 + a.x) / 1 s", from: 1}', False),
+        ('a: {state: "x\' = max(-a.x, -0.5) / 1 s", from: 1}', False),
+        ('a: {state: "x\' = -delayed(a.x, 0.3 s) / 1 s", from: 1}', False),
+    ],
+)
+def test_only_sums_of_what_flows_are_in_closed_form(components: str, linear: bool) -> None:
+    made = model(components)
+    run = ran(made, 3)
+    curves = [entry.course for entry in run.entries if isinstance(entry.course, hybrid.Curve)]
+    assert curves
+    assert all(isinstance(curve.integral, LinearIntegral) is linear for curve in curves)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.simulate.execute.ode import Integral
+from coherence.simulate.execute.ode import Integral, LinearIntegral
 
 FREE = (np.array([1.0]), [0.0])
 
@@ -62,3 +62,30 @@ def test_a_flow_that_grows_without_bound_is_an_answer() -> None:
     explosion = Integral(np.array([1.0]), lambda _, y: y * y, lambda *_: FREE)
     with pytest.raises(NotExactError, match="cannot be followed beyond 1 s"):
         explosion.extend(2.0)
+
+
+def test_a_linear_flow_in_closed_form_is_the_integrated_one_at_every_time() -> None:
+    matrix, drive, start = np.array([[-0.5, 2.0], [-3.0, 0.1]]), np.array([1.0, -40.0]), np.array([5.0, 0.0])
+    stepped = Integral(start, lambda _, y: matrix @ y + drive, lambda *_: FREE)
+    closed = LinearIntegral(start, matrix, drive)
+    assert stepped.extend(6.0) is closed.extend(6.0) is None
+    for time in np.linspace(0, 6, 25):
+        assert closed.at(time) == pytest.approx(stepped.at(time), rel=1e-9, abs=1e-9)
+        assert closed.slope(time) == pytest.approx(matrix @ closed.at(time) + drive)
+
+
+def test_a_linear_flow_that_leaves_the_floats_is_an_answer() -> None:
+    with pytest.raises(NotExactError, match="leaves the floats"), np.errstate(all="ignore"):
+        LinearIntegral(np.array([1.0]), np.array([[1.0]]), np.array([0.0])).extend(1e6)
+
+
+def test_guards_are_looked_at_once_a_step_where_there_are_none() -> None:
+    looks: list[float] = []
+
+    def guards(time: float, _: Any) -> Any:
+        looks.append(time)
+        return np.array([]), []
+
+    integral = Integral(np.array([1.0]), lambda _, y: -y, guards)
+    assert integral.extend(5.0) is None
+    assert len(looks) == len(integral.parts)
