@@ -270,7 +270,10 @@ def test_a_flow_without_value_is_an_answer() -> None:
 @pytest.mark.parametrize(
     ("components", "linear"),
     [
-        ('a: {state: "x\' = (b.y - 2 * a.x + a.z) / 1 s", from: 1, z: 3}\nb: {state: "y\' = -a.x / 2 s", from: 4}', True),
+        (
+            'a: {state: "x\' = (b.y - 2 * a.x + a.z) / 1 s", from: 1, z: 3}\nb: {state: "y\' = -a.x / 2 s", from: 4}',
+            True,
+        ),
         ('a: {state: "x\' = -a.x * b.y / 1 s", from: 1}\nb: {state: "y\' = -b.y / 2 s", from: 4}', False),
         ('a: {state: "x\' = 1 / (1 + a.x) / 1 s", from: 1}', False),
         ('a: {state: "x\' = max(-a.x, -0.5) / 1 s", from: 1}', False),
