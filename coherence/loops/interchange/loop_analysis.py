@@ -183,9 +183,11 @@ def _point(loop: str, points: list[PointFigures], notes: tuple[str, ...], point:
 
 
 def _of_flow(model: Model, flow: FlowAnswer, point: int, branch: int | None) -> LinearPart:
+    if flow.reason and not flow.points:
+        raise UsageError(f"no equilibrium of {' and '.join(flow.paths)} with a linear form: {flow.reason}")
     if not 0 <= point < len(flow.points):
-        reason = flow.reason or f"there are {len(flow.points)}, counted from 0"
-        raise UsageError(f"no equilibrium {point} of {' and '.join(flow.paths)}: {reason}")
+        known = f"there are {len(flow.points)}, counted from 0"
+        raise UsageError(f"no equilibrium {point} of {' and '.join(flow.paths)}: {known}")
     values = dict(flow.points[point].values)
     side, notes, sides = _side(model, values, branch)
     free = tuple(path for path in flow.paths if path not in stopped(model, values))

@@ -65,7 +65,7 @@ def of_design(
         "cycle": lambda: cycle_panels(model, cycles) if model is not None else (),
     }
     panels = _drawn(sources, kinds, seconds, notes)
-    return Figure(f"Loops of {name}", panels or (Panel("no loops in feedback", "", ""),), 3, tuple(notes))
+    return Figure(f"Loops of {name}", panels or (Panel("no loops in feedback", "", "", ticks=""),), 3, tuple(notes))
 
 
 def of_network(
@@ -85,7 +85,7 @@ def of_network(
     }
     panels = _drawn(sources, kinds, seconds, notes)
     title = f"{name}: {analysis.verdict}"
-    return Figure(title, panels or (Panel("nothing to draw", "", ""),), 3, tuple(notes))
+    return Figure(title, panels or (Panel("nothing to draw", "", "", ticks=""),), 3, tuple(notes))
 
 
 def _of_loops(

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.predicted_cycles import CycleReading, starts
+from coherence.model.crossings import at_crossings
 from coherence.model.model import Model, unit_of
 from coherence.reporting.pictures.figure import Line, Panel
 from coherence.simulate.execute import hybrid
@@ -21,9 +22,10 @@ MOST = 4
 def cycle_panels(model: Model, cycles: Sequence[CycleReading]) -> Iterator[Panel]:
     """Yields the cycles that the executor confirms, each from one of its runs."""
     drawn = [cycle for cycle in cycles if cycle.verdict == "cycle" and cycle.confirmed and cycle.period]
+    followed = at_crossings(model)  # what switches without a period switches at its crossing
     for cycle in drawn[:MOST]:
         try:
-            yield from _panel(model, cycle)
+            yield from _panel(followed, cycle)
         except (NotExactError, MissingValueError):
             continue
 
