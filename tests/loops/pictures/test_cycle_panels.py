@@ -46,7 +46,7 @@ loops:
 
 
 def test_what_switches_without_a_period_is_drawn() -> None:
-    """300 (ln(7 / 5) + ln(10 / 8)) s between 18 and 20 degrees; heating at (25 - T) / 300, cooling at (10 - T) / 300."""
+    """Between 18 and 20 degrees in 300 (ln(7 / 5) + ln(10 / 8)) s, towards 25 and towards 10 degrees."""
     period = 300 * (math.log(7 / 5) + math.log(10 / 8))
     cycle = CycleReading("room.temp", "cycle", period, (("room.temp", 18.0, 20.0),), None, 0.0, confirmed=True)
     (panel,) = cycle_panels(elaborate(read_text(THERMOSTAT)), [cycle])
