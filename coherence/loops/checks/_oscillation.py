@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from coherence.base.clock import now
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
 from coherence.base.watchdog import TimeOverError, at_most
 from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Call, walk
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.loops.designs.flow_feedback import flow_answer, flow_groups, switches_of
@@ -20,8 +22,13 @@ from coherence.loops.settling.settling_proofs import settling
 from coherence.loops.settling.swings_without_rest import Persistence, of_flows, of_loops
 from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
+from coherence.simulate.execute.enclosed.contracting_runs import HOW
+from coherence.simulate.execute.exact import MissingValueError
+from coherence.simulate.execute.open_ranges import one_ended
+from coherence.simulate.execute.schedules import NotCommensurateError
 from coherence.simulate.execute.slices import sliced
 from coherence.simulate.execute.timeline import shown, told_constants
+from coherence.verify.promises.enclosed_promises import point, resting
 
 Ranges = Mapping[str, tuple[float, float]]
 Numbers = dict[str, tuple[Fraction | float | int, str]]
@@ -35,7 +42,26 @@ def loop_findings(question: Question, subject: Subject) -> Iterator[Finding]:
         needed = needs(subject, group)
         finding = (None if needed else _settled(question, subject, group)) or answer(question, subject, number)
         open_still = finding.verdict is Verdict.UNDECIDED and not needed
-        yield _beside_roots(question, subject, group, finding) if open_still else finding
+        if open_still:
+            finding = _rested(question, subject, group) or _beside_roots(question, subject, group, finding)
+        yield finding
+
+
+def _rested(question: Question, subject: Subject, group: Group) -> Finding | None:
+    """Returns the proof that a group comes to rest from each of its few starts, in enclosures of its runs."""
+    try:
+        rests = resting(group.model, now() + subject.time_limit / 4)
+    except (NotExactError, MissingValueError, NotCommensurateError):
+        return None
+    if not rests or one_ended(group.model):
+        return None
+    evidence = Evidence(Grade.PROVED, HOW, certificate="(reset)\n".join(rest.script for _, rest in rests))
+    at = [point(group.model, rest).items() for _, rest in rests]
+    words = dict.fromkeys(", ".join(f"{p} = {shown(group.model, p, value)}" for p, value in items) for items in at)
+    verb = "settles" if len(group.names) == 1 else "settle"
+    start = "its start" if len(rests) == 1 else f"each of {len(rests)} starts, phases and orders"
+    message = f"{' and '.join(group.names)} {verb} from {start}: {' or '.join(words)}"
+    return question.proved(message, group.places, group.names, evidence, assumptions=group.model.abstractions)
 
 
 def _settled(question: Question, subject: Subject, group: Group) -> Finding | None:

@@ -272,7 +272,7 @@ class Execution:
             self.pending.append((self.time + loop.lands, loop.signal, value))
         else:
             self.values[loop.signal] = seen[loop.signal] = value
-        if value == before:
+        if self.is_same(value, before):
             return []
         self.memory[loop.name].changed = self.time
         return [Action(loop.name, loop.signal, before, value, rule)]
@@ -286,13 +286,21 @@ class Execution:
             if tree is not None and is_due(Fraction(0), step, self.time)
         }
         self.values.update(fresh)
+        return self.at_ends(fresh)
+
+    def is_same(self, value: Num, before: Num) -> bool:
+        """Decides whether a command is what it was."""
+        return bool(value == before)
+
+    def at_ends(self, fresh: dict[str, Num]) -> list[Any]:
+        """Returns the states that stepped to an end of their range."""
         return [path for path in fresh if plain(fresh[path]) in _ends(self.model.states[path].range)]
 
     # -- configuration space --------------------------------------------------------------------
 
     def copy(self) -> Execution:
         """Returns an independent run that continues from here."""
-        twin = object.__new__(Execution)
+        twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.values, twin.modes, twin.commanded = dict(self.values), dict(self.modes), dict(self.commanded)
         twin.memory = {name: memory.copy() for name, memory in self.memory.items()}

@@ -71,7 +71,10 @@ def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
         return _whatever_is_open(part, _decided(part, promise, condition, deadline))
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError) as error:
         reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not encoded: {error}"
-        return Open(reason, "")
+        from coherence.verify.promises.enclosed_promises import by_enclosures  # only where numbers grow beyond use
+
+        rested = by_enclosures(part, condition, promise.kind, deadline) if isinstance(error, NotExactError) else None
+        return Open(reason, "") if rested is None else _whatever_is_open(part, rested)
 
 
 def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:

@@ -17,6 +17,7 @@ from coherence.language.sentences import Promise
 from coherence.model.crossings import at_crossings
 from coherence.model.elaborate import model_of
 from coherence.model.model import Model, unit_of
+from coherence.simulate.execute.enclosed.contracting_runs import HOW
 from coherence.simulate.execute.exact import Execution, MissingValueError, replay
 from coherence.simulate.execute.orbits import LongRun, long_run, looked_at
 from coherence.simulate.execute.slices import influences
@@ -162,10 +163,17 @@ def _conflict(
     if not replay(part_of(model, promise), outcome.choices, list(outcome.instants[:400])):
         return question.undecided(f"{promise.text}: the witness does not replay", places, (promise.name, *names))
     watch = [n for n in names_of(condition_of(model, promise)) if n not in names] + list(model.states)
-    steps = [*timeline(model, outcome.instants, watch), _last(model, promise, outcome)]
-    cycle = _cycle(subject, promise, outcome)
-    evidence = Evidence(Grade.PROVED, "exact execution", tuple(steps), numbers=cycle[1], replayed=True)
-    message = f"{promise.text}: broken after {render_clock(outcome.instants[-1].time)}{cycle[0]}"
+    steps = [*timeline(model, outcome.instants, watch)]
+    if outcome.rests_at:
+        at = ", ".join(f"{path} = {shown(model, path, value)}" for path, value in outcome.rests_at.items())
+        method, numbers, how = HOW, dict[str, tuple[Fraction | float | int, str]](), f"the run comes to rest at {at}"
+        steps.append(Step(None, how))
+    else:
+        again, numbers = _cycle(subject, promise, outcome)
+        method, how = "exact execution", f"broken after {render_clock(outcome.instants[-1].time)}{again}"
+        steps.append(_last(model, promise, outcome))
+    evidence = Evidence(Grade.PROVED, method, tuple(steps), numbers=numbers, replayed=True)
+    message = f"{promise.text}: {how}"
     assumptions = (*told_choices(model, outcome.choices), *outcome.certainty.assumptions, *model.abstractions)
     return question.conflict(
         message,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 from coherence.simulate.execute.exact import Choices, Instant
 from coherence.simulate.execute.orbits import LongRun
@@ -13,13 +15,15 @@ from coherence.verify.promises.certainty import POSSIBLE, Certainty
 class Refuted:
     """A run that breaks the promise: its choices, its instants, and its orbit where it breaks it for ever.
 
-    `certainty`: whether it is broken whatever the design leaves open.
+    `certainty`: whether it is broken whatever the design leaves open; `rests_at`: where the run comes to rest, where
+    that is shown in enclosures and the instants are its exact beginning.
     """
 
     choices: Choices
     instants: tuple[Instant, ...]
     run: LongRun | None = None
     certainty: Certainty = POSSIBLE
+    rests_at: Mapping[str, Fraction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

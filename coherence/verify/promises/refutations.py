@@ -166,7 +166,7 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
         return Open("what it says of flowing states may change between the instants of a run", "")
     count, runs = 0, list[LongRun]()
     for start in finite(model, MOST_STARTS):
-        for choices in _choices(model, start):
+        for choices in every_choice(model, start):
             if is_over(deadline):
                 return Open("the time limit", f"{count} starts keep the promise")
             seen = watched(model, condition)
@@ -193,7 +193,7 @@ def _assumed(model: Model) -> tuple[str, ...]:
     return (*orders, *(("sensors sample at multiples of their period",) if sensors else ()))
 
 
-def _choices(model: Model, start: Choices) -> Iterator[Choices]:
+def every_choice(model: Model, start: Choices) -> Iterator[Choices]:
     """Yields every phase pattern of a start with every order of loops of equal rank."""
     from coherence.verify.systems.instants import orders
 

@@ -1,0 +1,1 @@
+"""Follows runs in numbers that are known up to rounding."""
