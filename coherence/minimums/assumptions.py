@@ -147,6 +147,14 @@ _ALL = (
                "answers that are older (eventual consistency)"),
     Assumption("both_sides_answer", "clients on each side of a cut are answered there",
                "one side (a majority) that alone goes on"),
+    Assumption("omitted_messages", "a process that fails may leave out any of its messages",
+               "failures that everybody sees at once"),
+    Assumption("not_monotone", "more data may take an answer back", "answers that only grow (unions, upper bounds)"),
+    Assumption("never_waits", "a shard answers a read at once, also beside a write", "reads that wait for locks"),
+    Assumption("one_version", "an answer of a shard holds one version", "answers with several versions"),
+    Assumption("written_together", "writes of several shards come as one transaction", "writes of one shard alone"),
+    Assumption("ring_links", "each process reaches its two neighbours alone", "links beside those of the ring"),
+    Assumption("unknown_names", "no process knows beforehand which names there are", "a leader by configuration"),
     Assumption("one_try_at_a_time", "a try begins when the one before it is over", "hedged tries"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}

@@ -121,9 +121,9 @@ def halves_of_torus(choose: Chooser, bound: str, inputs: Inputs, dropped: frozen
     assert not dropped
     side, axes = int(inputs["side"]), int(inputs["axes"])
     members = list(itertools.product(range(side), repeat=axes))
-    links = [(one, (*one[:axis], (one[axis] + 1) % side, *one[axis + 1 :])) for one in members for axis in range(axes)]
+    links = [(at, (*at[:axis], (at[axis] + 1) % side, *at[axis + 1 :])) for at in members for axis in range(axes)]
     first = choose(members[:1])
-    others = [one for one in members if one != first]
+    others = [each for each in members if each != first]
     narrow = len(links)
     for rest in itertools.combinations(others, len(members) // 2 - 1):
         half = {first, *rest}

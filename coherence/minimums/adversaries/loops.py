@@ -20,7 +20,8 @@ def sampled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     """Every settling loop has a sensitivity that is 1 at once, and 0 at each unstable eigenvalue; others are free."""
     assert bound
     growth, share, level = (float(inputs[name]) for name in ("growth", "share", "level"))
-    first = float(choose((Fraction(1), Fraction(3, 4), Fraction(1, 2)))) if "strictly_proper" in dropped else 1.0
+    told_ahead = 2.0 ** -float(inputs.get("preview", 0))  # what is left of a disturbance whose first bits are known
+    first = told_ahead * (choose((1.0, 0.75, 0.5)) if "strictly_proper" in dropped else 1.0)
     taps = [first, *(float(choose(TAPS)) for _ in range(2))]
     if growth > 1:  # times 1 - growth / z
         taps = [a - growth * b for a, b in zip([*taps, 0.0], [0.0, *taps], strict=True)]
@@ -120,7 +121,12 @@ ADVERSARIES = (
                 _given(growth=1, share=0.25, level=0.5),
                 _given(growth=1.5, share=0, level=1),
                 _given(growth=1.25, share=0.2, level=0.8),
-            )
+            ),
+            "bode_side_information": (
+                _given(growth=1, share=0.5, level=0.5, preview=0.25),
+                _given(growth=2, share=0, level=1, preview=1),
+                _given(growth=1.5, share=0.2, level=0.9, preview=0.5),
+            ),
         },
         sampled,
         ("strictly_proper",),

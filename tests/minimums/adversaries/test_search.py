@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from coherence.minimums.adversaries import (
+    answers,
     ceilings,
     chains,
     clocks,
@@ -24,6 +25,7 @@ from coherence.minimums.adversaries import (
     readings,
     registers,
     rooms,
+    savings,
     settling,
     shares,
     updates,
@@ -56,8 +58,22 @@ def beyond(case: int, switch: str = "") -> SearchResult:
 
 def test_the_modules_of_the_folder_are_the_adversaries() -> None:
     modules = (
-        *(ceilings, chains, clocks, counted, evictions, exchanges, knowledge, loops, members, online, orders, points),
-        *(protocols, readings, registers, rooms, settling, shares, updates, wires),
+        *(
+            answers,
+            ceilings,
+            chains,
+            clocks,
+            counted,
+            evictions,
+            exchanges,
+            knowledge,
+            loops,
+            members,
+            online,
+            orders,
+            points,
+        ),
+        *(protocols, readings, registers, rooms, savings, settling, shares, updates, wires),
     )
     assert sorted(one.says for one in adversaries()) == sorted(one.says for m in modules for one in m.ADVERSARIES)
     assert len({one.says for one in adversaries()}) == len(adversaries())

@@ -1,0 +1,104 @@
+"""Models of what may be saved: old readings, coarse messages, coded shuffles, products on several processors."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.bound import Inputs
+from coherence.minimums.floors import Number
+
+LONG = 60  # updates for each one that a reading is old, before the fall of an error is read off
+CELLS = range(1, 17)  # of one number
+
+
+def stale(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """An error is pushed back by a gain on what was read some updates ago; how fast it falls in the long run counts."""
+    assert bound
+    age = int(inputs["staleness"])
+    best = Fraction(age**age, (age + 1) ** (age + 1))
+    if "gain_law" in dropped and choose((False, True)):
+        return 1.0  # what the updates under way will do is known, so that one update is enough
+    gain = float(best * choose([Fraction(k, 10) for k in (2, 5, 8, 9, 10, 11, 12, 15, 20)]))
+    past, sizes = [1.0] * (age + 1), []
+    for _ in range(2 * LONG * (age + 1)):
+        past = [past[0] - gain * past[age], *past[:-1]]
+        sizes.append(max(map(abs, past)))
+    half = len(sizes) // 2
+    fallen = math.log(sizes[half] / sizes[-1]) if sizes[-1] else math.inf
+    if fallen <= 0:
+        raise HopelessError
+    return (len(sizes) - 1 - half) / fallen * (1 + 1e-2)
+
+
+def coarse(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Each number is told by its cell; what a cell leaves open of all of them together is the error."""
+    assert bound
+    numbers, error = int(inputs["dimension"]), float(inputs["error"])
+    cells = [choose(CELLS) for _ in range(numbers)]
+    if "no_forecast" in dropped:
+        return 0.0  # the vector follows a law that both ends know
+    if "deterministic_policy" in dropped:
+        return sum(math.log2(count) for count in cells) / 2  # a common lot leaves the error to a mean
+    if math.sqrt(sum((1 / count) ** 2 for count in cells)) > error * (1 + 1e-12):
+        raise HopelessError
+    return sum(math.log2(count) for count in cells)
+
+
+def shuffled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Machines send what others lack, one by one or as sums; a sum is of use to who has all but one of its values."""
+    assert bound
+    machines, repeats = int(inputs["machines"]), int(inputs["repeats"])
+    if "balanced" in dropped and choose((False, True)):
+        return Fraction(0)  # one machine computes and reduces all
+    parts = list(itertools.combinations(range(machines), repeats))
+    lacking = sum(machines - len(part) for part in parts)
+    group = choose(range(1, repeats + 1))  # how many take another value from one sum
+    if "uncompressed" in dropped:
+        lacking = lacking // 2
+    return Fraction(lacking, group * machines * len(parts))
+
+
+def multiplied_apart(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Each processor multiplies its share of blocks, each of which it gets and gives back whole."""
+    assert bound
+    m, k, n, processors, room = (int(inputs[name]) for name in ("m", "k", "n", "processors", "room"))
+    sides = [choose([s for s in (1, 2, 3, 4, 8, 16) if s <= size]) for size in (m, k, n)]
+    shadows = sides[0] * sides[1] + sides[1] * sides[2] + sides[0] * sides[2]
+    if shadows > room:
+        raise HopelessError
+    blocks = math.prod(math.ceil(size / side) for size, side in zip((m, k, n), sides, strict=True))
+    few = 100 if "plain_products" in dropped or "uncompressed" in dropped else 1  # zeros are left out, or not sent
+    return Fraction(math.ceil(blocks / processors) * (shadows - max(sides[0] * sides[1], sides[0] * sides[2])), few)
+
+
+def _given(**values: float) -> Inputs:
+    return {name: Fraction(str(value)) for name, value in values.items()}
+
+
+ADVERSARIES = (
+    Adversary("updates on old readings", {"stale_updates": tuple(_given(staleness=d) for d in (1, 2, 5))}, stale,
+              ("gain_law",)),
+    Adversary(
+        "cells of numbers",
+        {"gradient_bits": tuple(_given(dimension=d, error=e) for d, e in ((1, 0.5), (1, 0.1), (2, 0.3), (3, 0.25)))},
+        coarse, ("deterministic_policy", "no_forecast"),
+    ),
+    Adversary(
+        "values that are shuffled",
+        {"coded_shuffle_load": tuple(_given(machines=k, repeats=r) for k, r in ((3, 1), (3, 2), (4, 2), (4, 3)))},
+        shuffled, ("balanced", "uncompressed"),
+    ),
+    Adversary(
+        "products on processors",
+        {
+            "product_exchange": (
+                _given(m=16, k=16, n=16, processors=1, room=4), _given(m=8, k=8, n=8, processors=2, room=6),
+                _given(m=16, k=16, n=16, processors=1, room=48),
+            )
+        },
+        multiplied_apart, ("plain_products", "uncompressed"),
+    ),
+)  # fmt: skip

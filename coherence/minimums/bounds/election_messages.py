@@ -1,0 +1,56 @@
+"""messages of an election on a ring: how many messages some run takes until all know the greatest of n names.
+
+## What
+M(n) = 2 M(n/2) + (n/2 - 1)/2 with M(2) = 1, for n a power of two: n log2(n)/4 + 1/2.  Two halves that have not heard of
+each other each cost what a half costs, and then the news must cross one of them.
+
+## Why it matters
+Elections on rings and chains grow faster than their members; a first leader that is known costs nothing.
+
+## Example
+8 processes: 6.5 messages.
+
+## Source
+J. Burns, "A formal model for message passing systems", Indiana University TR 91, 1980; H. Attiya and J. Welch,
+Distributed Computing, 2nd edition 2004, section 3.3.3; with equal steps, names that are only compared: G. Frederickson
+and N. Lynch, J. ACM 34(1), 1987.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
+
+
+def recursion() -> Checked:
+    """Solves the recursion from 2 to 2^40 in exact fractions, and compares."""
+    messages = Fraction(1)
+    for power in range(2, 41):
+        half = 2 ** (power - 1)
+        messages = 2 * messages + Fraction(half - 1, 2)
+        if messages != Fraction(2**power * power, 4) + Fraction(1, 2):
+            return Checked(False, f"2^{power}: {messages}")
+    return Checked(True, "the recursion in exact fractions, up to 2^40 processes")
+
+
+BOUND = Bound(
+    name="election_messages",
+    group="consistency",
+    quantity="messages of one election on a ring",
+    unit="1",
+    kind=Status.THEOREM,
+    quantifier=Quantifier.WORST,
+    loss="none",
+    symbols=(Symbol("n", "1", "processes on the ring, a power of two", Trend.RISES, least=2, whole=True),),
+    formula="n * log2(n) / 4 + 1 / 2",
+    valid="log2(n) == floor(log2(n))",
+    assumptions=("ring_links", "unknown_names", "late_messages"),
+    source="Burns 1980; Attiya and Welch 2004; Frederickson and Lynch 1987",
+    examples=(
+        Example({"n": 2}, 1.0, "one hears of the other"),
+        Example({"n": 8}, 6.5, "recursion"),
+    ),
+    proofs=(Recheck("enumeration", "the closed form of the recursion", recursion),),
+    telemetry=("messages of an election",),
+)
