@@ -21,7 +21,7 @@ def sampled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     assert bound
     growth, share, level = (float(inputs[name]) for name in ("growth", "share", "level"))
     told_ahead = 2.0 ** -float(inputs.get("preview", 0))  # what is left of a disturbance whose first bits are known
-    first = told_ahead * (choose((1.0, 0.75, 0.5)) if "strictly_proper" in dropped else 1.0)
+    first: float = told_ahead * (choose((1.0, 0.75, 0.5)) if "strictly_proper" in dropped else 1.0)
     taps = [first, *(float(choose(TAPS)) for _ in range(2))]
     if growth > 1:  # times 1 - growth / z
         taps = [a - growth * b for a, b in zip([*taps, 0.0], [0.0, *taps], strict=True)]
