@@ -62,11 +62,13 @@ def _derivative(bound: Bound, inputs: Inputs, name: str) -> float | None:
     symbols = {symbol.name: symbol for symbol in form.free_symbols}
     if name not in symbols:
         return 0.0
+    if form.atoms(sp.core.function.AppliedUndef):  # a function that sympy does not know
+        return None
     point = {symbols[n]: sp.Float(float(inputs[n]), 30) for n in symbols}
     try:
         slope = sp.diff(form, symbols[name]).subs(point).evalf(20)
         return float(slope) if slope.is_number else None
-    except (TypeError, ValueError, AttributeError, RecursionError):  # a function that sympy does not know calls itself
+    except (TypeError, ValueError, AttributeError):
         return None
 
 
