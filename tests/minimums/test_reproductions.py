@@ -50,10 +50,9 @@ WRONG = (  # command, what its error says
 
 
 def words_of(command: str) -> list[str]:
-    return [
-        "bound",
-        *(word.replace("_", " ") if "=" in word and "each_" not in word else word for word in command.split()),
-    ]
+    """Returns the arguments; a space within a value is written as an underscore."""
+    parts = (word.partition("=") for word in command.split())
+    return ["bound", *(name + equals + (value.replace("_", " ") if equals else value) for name, equals, value in parts)]
 
 
 @pytest.mark.slow
