@@ -13,12 +13,13 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from coherence.base import units
 from coherence.base.errors import UsageError
+from coherence.base.jobs import HERE, WorkerPool, finished
 from coherence.base.kept_results import KeptResults, digest_of
 from coherence.exploring.lap_readings import INSTEAD, LapReading, read_at
 from coherence.exploring.rational_surfaces import RationalSurface, needed, surface
@@ -117,8 +118,9 @@ def linear_sweep(
 
 
 def judged(
-    sweep: LinearSweep, file: Path | None, sources: Mapping[str, str], bar: Callable[[float], None] | None = None
-) -> list[str]:
+    sweep: LinearSweep, file: Path | None, sources: Mapping[str, str], bar: Callable[[float], None] | None = None,
+    *, workers: WorkerPool = HERE,
+) -> list[str]:  # fmt: skip
     """Returns a row of marks for each value of the second key; those that a file holds are not computed again.
 
     Raises UsageError where a point that was read from its text has another mark.
@@ -126,20 +128,29 @@ def judged(
     keys = [[axis.key, *(axis.edit(value).new for value in axis.values)] for axis in sweep.axes]
     head = {"coherence_linear_sweep": 1, "design_sha256": digest_of(sources), "keys_sha256": digest_of({"": str(keys)})}
     store = KeptResults(file, head, "sweep")
+    chunks = [(begin, min(sweep.count, begin + CHUNK)) for begin in range(0, sweep.count, CHUNK)]
     parts = {row.get("begin"): row.get("marks") for row in store.rows}
-    whole = ""
-    for begin in range(0, sweep.count, CHUNK):
-        end = min(sweep.count, begin + CHUNK)
-        marks = parts.get(begin)
-        if not isinstance(marks, str) or len(marks) != end - begin or not set(marks) <= set(ORDER):
-            marks = sweep.marks(begin, end)
-            store.add({"begin": begin, "marks": marks})
-        whole += marks
+    marks = {chunk: parts[chunk[0]] for chunk in chunks if _fits(parts.get(chunk[0]), *chunk)}
+    missing = [chunk for chunk in chunks if chunk not in marks]
+    assert len(sweep.shares) == len(sweep.axes)  # computed once: they travel with the map
+    for number, row in finished(partial(_marks_of, sweep), missing, workers):
+        marks[missing[number]] = row
+        store.add({"begin": missing[number][0], "marks": row})
         if bar:
-            bar(end / sweep.count)
+            bar(len(marks) / len(chunks))
+    whole = "".join(marks[chunk] for chunk in chunks)
     _check(sweep, whole)
     wide = len(sweep.axes[0].values)
     return [whole[k : k + wide] for k in range(0, len(whole), wide)]
+
+
+def _marks_of(sweep: LinearSweep, chunk: tuple[int, int]) -> str:
+    return sweep.marks(*chunk)
+
+
+def _fits(marks: object, begin: int, end: int) -> bool:
+    """Decides whether something kept are the marks of these points."""
+    return isinstance(marks, str) and len(marks) == end - begin and set(marks) <= set(ORDER)
 
 
 def _check(sweep: LinearSweep, whole: str) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from coherence.exploring.linear_maps import MARKS, LinearSweep
+from coherence.exploring.render_sweep import axis_label, edges
+from coherence.reporting.pictures.figure import Dots, Figure, Panel
 
 WIDE, HIGH = 80, 24  # marks of the map in text: every so many points one
+DRAWN = 300  # values of a key in a picture, at most
+FILLS = {"o": "#d5ead9", "x": "#f6d3c4", "?": "#ececec", "-": "#ffffff"}
+STYLES = {"o": ("o", 2), "x": ("x", 1), "?": ("d", 5), "-": ("-", 5)}
 
 
 def text(path: str, sweep: LinearSweep, rows: Sequence[str]) -> str:
@@ -38,6 +44,43 @@ def as_json(path: str, sweep: LinearSweep, rows: Sequence[str]) -> dict[str, Any
             "marks": {mark: word for word, mark in MARKS.items()},
         },
     }  # fmt: skip
+
+
+def figure(system: str, sweep: LinearSweep, rows: Sequence[str]) -> Figure:
+    """Returns the map in colour: a rectangle for each stretch of equal marks, of at most 300 values of each key."""
+    shown = [_drawn(len(axis.values)) for axis in sweep.axes]
+    numbers = [[float(axis.render(axis.values[k])) for k in of] for axis, of in zip(sweep.axes, shown, strict=True)]
+    borders = [edges(row, log=axis.log) for row, axis in zip(numbers, sweep.axes, strict=True)]
+    marks = ["".join(rows[j][i] for i in shown[0]) for j in (shown[1] if len(shown) > 1 else range(1))]
+    high = borders[1] if len(borders) > 1 else [0.0, 1.0]
+    cells, first = [], dict[str, tuple[float, float]]()
+    for j, row in enumerate(marks):
+        for mark, begin, end in _stretches(row):
+            cells.append((borders[0][begin], high[j], borders[0][end], high[j + 1], FILLS[mark]))
+            middle = numbers[0][(begin + end - 1) // 2], numbers[1][j] if len(numbers) > 1 else 0.5
+            first[mark] = first.get(mark, middle)
+    dots = tuple(Dots(word, (first[mark],), *STYLES[mark]) for word, mark in MARKS.items() if mark in first)
+    log = "".join(letter for letter, axis in zip("xy", sweep.axes, strict=False) if axis.log)
+    labels = [axis_label(axis) for axis in sweep.axes]
+    panel = Panel(
+        "linear verdict at the operating point", labels[0], (*labels, "")[1], (), dots, log, cells=tuple(cells)
+    )
+    return Figure(f"Linear sweep of {system}", (panel,), 1)
+
+
+def _drawn(count: int) -> list[int]:
+    """Returns the values of a key that a picture shows: its first and last one, and those between in even steps."""
+    most = min(count, DRAWN)
+    return [round(k * (count - 1) / (most - 1)) for k in range(most)]
+
+
+def _stretches(row: str) -> Iterator[tuple[str, int, int]]:
+    """Yields each mark of a row with where it begins and ends."""
+    begin = 0
+    for mark, same in itertools.groupby(row):
+        end = begin + len(list(same))
+        yield mark, begin, end
+        begin = end
 
 
 def _counts(rows: Sequence[str]) -> Counter[str]:

@@ -101,27 +101,34 @@ def figure(system: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> Figure:
     if len(axes) == 1:
         return _curve(system, axes[0], cells)
     numbers = [[float(a.render(v)) for v in a.values] for a in axes]
-    edges = [_edges(row, log=a.log) for row, a in zip(numbers, axes, strict=True)]
+    borders = [edges(row, log=a.log) for row, a in zip(numbers, axes, strict=True)]
     rectangles, marks = [], dict[str, list[tuple[float, float]]]()
     dense = max(len(row) for row in numbers) > 28
     for point, cell in zip(points(axes), cells, strict=True):
         i, j = point
-        rectangles.append((edges[0][i], edges[1][j], edges[0][i + 1], edges[1][j + 1], FILLS[cell.verdict]))
+        rectangles.append((borders[0][i], borders[1][j], borders[0][i + 1], borders[1][j + 1], FILLS[cell.verdict]))
         if not dense or (i % 3 == 1 and j % 3 == 1):
             marks.setdefault(cell.verdict, []).append((numbers[0][i], numbers[1][j]))
     dots = tuple(Dots(v, tuple(marks[v]), *STYLES[v]) for v in MARKS if v in marks)
     log = ("x" if axes[0].log else "") + ("y" if axes[1].log else "")
     panel = Panel(
-        "stability map (exact execution)", _label(axes[0]), _label(axes[1]), (), dots, log, cells=tuple(rectangles)
+        "stability map (exact execution)",
+        axis_label(axes[0]),
+        axis_label(axes[1]),
+        (),
+        dots,
+        log,
+        cells=tuple(rectangles),
     )
     return Figure(f"Sweep of {system}", (panel,), 1)
 
 
-def _label(axis: Axis) -> str:
+def axis_label(axis: Axis) -> str:
+    """Returns the key of an axis, with its unit."""
     return f"{axis.key}, {axis.unit}" if axis.unit else axis.key
 
 
-def _edges(row: Sequence[float], *, log: bool) -> list[float]:
+def edges(row: Sequence[float], *, log: bool) -> list[float]:
     """Borders half way between neighbours."""
     if log:
         inner = [(a * b) ** 0.5 for a, b in itertools.pairwise(row)]
@@ -135,9 +142,9 @@ def _curve(system: str, axis: Axis, cells: Sequence[Cell]) -> Figure:
     log = "x" if axis.log else ""
     periods = {v: tuple((x, c.period or 0.0) for x, c in pairs if c.verdict == v) for v in MARKS}
     dots = tuple(Dots(v, periods[v], *STYLES[v]) for v in MARKS if periods[v])
-    panels = [Panel("period of the exact run (0: settles)", _label(axis), "period, s", (), dots, log, low=0.0)]
+    panels = [Panel("period of the exact run (0: settles)", axis_label(axis), "period, s", (), dots, log, low=0.0)]
     growths = tuple((x, c.growth) for x, c in pairs if c.growth is not None)
     if growths:
         line = Line("linearised", growths)
-        panels.append(Panel("growth per lap", _label(axis), "factor", (line,), (), log, levels=(1.0,)))
+        panels.append(Panel("growth per lap", axis_label(axis), "factor", (line,), (), log, levels=(1.0,)))
     return Figure(f"Sweep of {system}", tuple(panels), 2)
