@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from coherence.door.fix import fix
     from coherence.door.graph import graph
     from coherence.door.import_design import import_design
-    from coherence.door.linear_sweep import linear_sweep
     from coherence.door.region import region
     from coherence.door.simulate import simulate
     from coherence.door.sources import read
@@ -70,7 +69,6 @@ _HOMES = {
     "floors": "door.bound",
     "graph": "door.graph",
     "import_design": "door.import_design",
-    "linear_sweep": "door.linear_sweep",
     "network": "loops.interchange.network_parts",
     "rank": "door.fit",
     "read": "door.sources",
@@ -81,8 +79,8 @@ _HOMES = {
 
 __all__ = [
     "CoherenceError", "Design", "Finding", "InputError", "Verdict", "analyze", "bound", "bounds", "check", "diff",
-    "execute", "fit", "fix", "floors", "graph", "import_design", "linear_sweep", "network", "rank", "read", "region",
-    "simulate", "sweep",
+    "execute", "fit", "fix", "floors", "graph", "import_design", "network", "rank", "read", "region", "simulate",
+    "sweep",
 ]  # fmt: skip
 
 

@@ -32,9 +32,9 @@ def answered(given: Mapping[str, Any]) -> int:
         files.check_kind(picture)
     entry = one_entry(path)
     axes = swept_numbers.axes(given["parameters"], entry.sources, most=MOST)
-    workers, kept = workers_of(given["jobs"], given["cluster"]), Path(into) if into else None
+    workers, file = workers_of(given["jobs"], given["cluster"]), Path(into) if into else None
     with Progress("sweeping") as bar, interruptible(bar):
-        mapped = linearised(entry, path, axes, seconds=given["time_limit"], into=kept, workers=workers)
+        mapped = linearised(entry, path, axes, seconds=given["time_limit"], into=file, workers=workers)
     if picture is not None:
         files.write(render_linear_map.figure(system_of(path, entry), mapped.sweep, mapped.rows), picture)
     text = render_linear_map.text(path, mapped.sweep, mapped.rows)

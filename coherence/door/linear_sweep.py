@@ -7,14 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coherence.base.errors import UsageError
 from coherence.base.jobs import HERE, WorkerPool
 from coherence.base.watchdog import current_run
 from coherence.checking.workspace import Entry
-from coherence.door.quantities import Amount
 from coherence.door.result import VerbResult, drawn, frame, head
-from coherence.door.sources import Source, entry_of, name_of
-from coherence.door.sweep import axis_text
 from coherence.exploring.linear_maps import MARKS, LinearSweep
 from coherence.exploring.swept_numbers import Axis
 from coherence.findings.finding import NotRead
@@ -64,26 +60,6 @@ class LinearSweepResult(VerbResult):
         counts = ", ".join(f"{word} {number}" for word, number in self.data["counts"].items())
         keys = " and ".join(axis.key for axis in self.axes)
         return (f"LinearSweepResult of {self.name}: {self.sweep.count} points over {keys}", f"  {counts}")
-
-
-def linear_sweep(
-    design: Source, axes: Mapping[str, Sequence[Amount]], *, time_limit: float = 30.0, jobs: int = 1,
-    into: str | Path | None = None,
-) -> LinearSweepResult:  # fmt: skip
-    """Returns the linear verdict at the operating point for every combination of one or two numbers of a design.
-
-    axes: as of `sweep`, up to four million points.  time_limit: seconds for one reading of the text.  jobs: processes.
-    into: a file that keeps the points (JSON lines).  Raises InputError and UsageError.
-    """
-    from coherence.exploring.swept_numbers import axes as read_axes
-
-    if not 1 <= len(axes) <= 2:
-        raise UsageError(f"{len(axes)} keys: a map has one or two")
-    entry = entry_of(design)
-    stated = read_axes([axis_text(key, ends) for key, ends in axes.items()], entry.sources, most=MOST)
-    return linearised(
-        entry, name_of(design), stated, seconds=time_limit, into=Path(into) if into else None, workers=WorkerPool(jobs)
-    )
 
 
 def linearised(

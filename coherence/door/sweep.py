@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from coherence.base.errors import UsageError
 from coherence.base.jobs import WorkerPool
@@ -14,6 +14,7 @@ from coherence.base.watchdog import current_run
 from coherence.checking.design_check import Options
 from coherence.checking.workspace import Entry
 from coherence.door.check import codes
+from coherence.door.linear_sweep import MOST, LinearSweepResult, linearised
 from coherence.door.quantities import Amount
 from coherence.door.result import VerbResult, drawn, frame, head
 from coherence.door.sources import Source, entry_of, name_of
@@ -72,16 +73,33 @@ class SweepResult(VerbResult):
         )
 
 
+@overload
 def sweep(
-    design: Source, axes: Mapping[str, Sequence[Amount]] | None = None, *, select: str | Sequence[str] = (),
-    ignore: str | Sequence[str] = (), time_limit: float = 30.0, jobs: int = 1, **more_axes: Sequence[Amount],
-) -> SweepResult:  # fmt: skip
+    design: Source, axes: Mapping[str, Sequence[Amount]] | None = None, *, linear: Literal[False] = False,
+    select: str | Sequence[str] = (), ignore: str | Sequence[str] = (), time_limit: float = 30.0, jobs: int = 1,
+    **more_axes: Sequence[Amount],
+) -> SweepResult: ...  # fmt: skip
+
+
+@overload
+def sweep(
+    design: Source, axes: Mapping[str, Sequence[Amount]] | None = None, *, linear: Literal[True],
+    time_limit: float = 30.0, jobs: int = 1, **more_axes: Sequence[Amount],
+) -> LinearSweepResult: ...  # fmt: skip
+
+
+def sweep(
+    design: Source, axes: Mapping[str, Sequence[Amount]] | None = None, *, linear: bool = False,
+    select: str | Sequence[str] = (), ignore: str | Sequence[str] = (), time_limit: float = 30.0, jobs: int = 1,
+    **more_axes: Sequence[Amount],
+) -> SweepResult | LinearSweepResult:  # fmt: skip
     """Returns where the loops of a design settle without a conflict, for every combination of one or two numbers.
 
     axes: by dotted path of a number in the design (from, to) or (from, to, points), in the unit of the number or with
     one: {"loops.hpa.target.setpoint": ("30 %", "80 %", 6)}; of a path without dots also a keyword (more_axes).
-    select, ignore: beginnings of the codes that are asked where all loops settle.  time_limit: seconds for one point.
-    jobs: processes.  Raises InputError and UsageError.
+    linear: the linear verdict at the operating point instead, at up to four million points.
+    select, ignore: beginnings of the codes that are asked where all loops settle.  time_limit: seconds for one point
+    (with `linear`, for one reading).  jobs: processes.  Raises InputError and UsageError.
     """
     from coherence.exploring.swept_numbers import axes as read_axes
 
@@ -89,10 +107,16 @@ def sweep(
     stated = [axis_text(key, ends) for key, ends in {**(axes or {}), **more_axes}.items()]
     if not 1 <= len(stated) <= 2:
         raise UsageError(f"{len(stated)} keys: a map has one or two")
+    workers, name = WorkerPool(jobs), name_of(design)
+    if linear:
+        if select or ignore:
+            raise UsageError("select and ignore would have no effect with linear: it asks no question")
+        many = read_axes(stated, entry.sources, most=MOST)
+        return linearised(entry, name, many, seconds=time_limit, workers=workers)
     from coherence.exploring.sweeps import PointSetting
 
     setting = PointSetting(time_limit, Options(codes(select), codes(ignore)))
-    return swept(entry, name_of(design), read_axes(stated, entry.sources), setting, workers=WorkerPool(jobs))
+    return swept(entry, name, read_axes(stated, entry.sources), setting, workers=workers)
 
 
 def axis_text(key: str, ends: Sequence[Amount]) -> str:

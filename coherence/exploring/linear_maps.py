@@ -130,7 +130,7 @@ def judged(
     store = KeptResults(file, head, "sweep")
     chunks = [(begin, min(sweep.count, begin + CHUNK)) for begin in range(0, sweep.count, CHUNK)]
     parts = {row.get("begin"): row.get("marks") for row in store.rows}
-    marks = {chunk: row for chunk in chunks if (row := _kept(parts.get(chunk[0]), *chunk))}
+    marks = {chunk: row for chunk in chunks if (row := _stored(parts.get(chunk[0]), *chunk))}
     missing = [chunk for chunk in chunks if chunk not in marks]
     assert len(sweep.shares) == len(sweep.axes)  # computed once: they travel with the map
     for number, row in finished(partial(_marks_of, sweep), missing, workers):
@@ -148,7 +148,7 @@ def _marks_of(sweep: LinearSweep, chunk: tuple[int, int]) -> str:
     return sweep.marks(*chunk)
 
 
-def _kept(marks: object, begin: int, end: int) -> str:
+def _stored(marks: object, begin: int, end: int) -> str:
     """Returns what was kept where it is the marks of these points; else nothing."""
     fits = isinstance(marks, str) and len(marks) == end - begin and set(marks) <= set(ORDER)
     return str(marks) if fits else ""

@@ -10,8 +10,8 @@ import pytest
 from coherence.base.errors import UsageError
 from coherence.base.jobs import WorkerPool
 from coherence.cli._run import run
-from coherence.door.linear_sweep import linear_sweep
 from coherence.door.sources import entry_of
+from coherence.door.sweep import sweep
 from coherence.exploring import linear_maps, render_linear_map
 
 LATE = """coherence: 1
@@ -36,7 +36,7 @@ def test_points_are_those_of_the_textbook_and_of_the_command(
     """x[k+1] = x[k] - gh x[k-1] is stable for 0 < gh < 1."""
     file, picture = tmp_path / "late.yaml", tmp_path / "map.svg"
     file.write_text(LATE, encoding="utf-8")
-    mapped = linear_sweep(file, AXES)
+    mapped = sweep(file, AXES, linear=True)
     rows = list(zip(*(mapped.to_frame()[key] for key in (*AXES, "verdict")), strict=True))
     assert len(rows) == 39 * 4
     assert all(verdict == ("stable" if g * h < 1 else "unstable") for g, h, verdict in rows)
@@ -47,7 +47,7 @@ def test_points_are_those_of_the_textbook_and_of_the_command(
 
 
 def test_a_picture_has_a_rectangle_for_each_stretch_of_equal_marks() -> None:
-    mapped = linear_sweep(LATE, AXES)
+    mapped = sweep(LATE, AXES, linear=True)
     (panel,) = render_linear_map.figure("late", mapped.sweep, mapped.rows).panels
     area = {fill: 0.0 for *_, fill in panel.cells}
     for left, low, right, high, fill in panel.cells:
@@ -61,11 +61,11 @@ def test_a_picture_has_a_rectangle_for_each_stretch_of_equal_marks() -> None:
 @pytest.mark.slow
 def test_two_processes_make_the_same_map(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear_maps, "CHUNK", 30)
-    mapped = linear_sweep(LATE, AXES)
+    mapped = sweep(LATE, AXES, linear=True)
     again = linear_maps.judged(mapped.sweep, None, entry_of(LATE).sources, workers=WorkerPool(2))
     assert tuple(again) == mapped.rows
 
 
 def test_more_keys_than_two_are_refused() -> None:
     with pytest.raises(UsageError, match="one or two"):
-        linear_sweep(LATE, {**AXES, "components.a.x": (1, 2)})
+        sweep(LATE, {**AXES, "components.a.x": (1, 2)}, linear=True)
