@@ -84,7 +84,8 @@ def sweep(
 @overload
 def sweep(
     design: Source, axes: Mapping[str, Sequence[Amount]] | None = None, *, linear: Literal[True],
-    time_limit: float = 30.0, jobs: int = 1, **more_axes: Sequence[Amount],
+    select: str | Sequence[str] = (), ignore: str | Sequence[str] = (), time_limit: float = 30.0, jobs: int = 1,
+    **more_axes: Sequence[Amount],
 ) -> LinearSweepResult: ...  # fmt: skip
 
 
