@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import itertools
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +10,8 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.causal.data.series import Series
-from coherence.causal.fitting.fit import fit
+from coherence.causal.fitting import fit_streams
+from coherence.causal.fitting.fit import fit, supported
 from coherence.causal.fitting.fit_streams import fit_chunks
 from coherence.causal.fitting.gram import grams, lagged, streamed
 from coherence.causal.fitting.graph import Influence
@@ -57,3 +61,32 @@ def test_batches_are_bounded_however_long_the_stream() -> None:
 def test_no_rows_are_an_error_with_a_remedy() -> None:
     with pytest.raises(UsageError, match="no rows"):
         fit_chunks((), graph(Influence("a", "b")))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 100), st.lists(st.integers(1, 900), min_size=1, max_size=6), st.floats(0, 0.3))
+def test_any_cut_of_a_record_gives_the_same_statements(seed: int, sizes: list[int], rests: float) -> None:
+    length = 3000
+    rng = np.random.default_rng(seed)
+    a, b = wandering(rng, length, 0.6) + 1e5, wandering(rng, length, 0.3)
+    b[: int(rests * length)] = 3.0  # a cause that rests at first
+    wait = 0.5 * np.roll(a, 2) + b + wandering(rng, length, 0.5)
+    wait[rng.random(length) < 0.01] = np.nan
+    series = table(**{"a.load": a, "b.load": b, "q.wait": wait, "c.idle": wandering(rng, length, 0.9)})
+    ways = graph(Influence("a.load", "q.wait", Fraction(0), Fraction(3)), Influence("b.load", "q.wait"),
+                 Influence("c.idle", "q.wait"), late("q.wait", "c.idle"))  # fmt: skip
+    borders = np.unique(np.concatenate([[0], np.cumsum(sizes * (length // sum(sizes) + 1)), [length]]))
+    borders = borders[borders <= length].tolist()
+    parts = [series.between(low, high) for low, high in itertools.pairwise(borders)]
+    assert sum(map(len, parts)) == length
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fit_streams, "HEAD", 400)
+        whole, cut = (fit_chunks(chunks, ways, rows=length) for chunks in ([series], parts))
+    assert supported(cut) == supported(whole)
+    assert (cut.grams.rows.tolist(), cut.grams.lost) == (whole.grams.rows.tolist(), whole.grams.lost)
+    assert cut.plan.equations == whole.plan.equations
+    for effect, node in whole.nodes.items():
+        other = cut.nodes[effect]
+        assert other.groups == node.groups
+        for name in ("coefficients", "low", "high", "error"):
+            assert getattr(other, name) == pytest.approx(getattr(node, name), rel=1e-6, abs=1e-9)
