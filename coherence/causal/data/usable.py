@@ -9,6 +9,7 @@ import numpy as np
 from coherence.causal.data.extents import Extents, extents_of
 from coherence.causal.data.series import Excluded, Floats, Series
 
+LARGEST = 1e140  # of a value: sums of its squares are numbers
 FEWEST_VALUES = 0.5  # share of the times at which a signal must have a value
 
 
@@ -26,6 +27,9 @@ def usable(series: Series, whole: Extents | None = None) -> tuple[Series, tuple[
         count, low, high = int(extents.counts[number]), extents.low[number], extents.high[number]
         if count < FEWEST_VALUES * extents.rows or not count:
             out.append(Excluded(name, f"it has a value at {count} of {extents.rows} times", "choose a longer --step"))
+        elif max(abs(low), abs(high)) > LARGEST:
+            out.append(Excluded(name, f"its values go up to {max(abs(low), abs(high)):.3g}: no square of them is a "
+                                "number", "give it in a larger unit"))  # fmt: skip
         elif low == high:
             out.append(Excluded(name, f"it is {low:.6g} all the time", "a cause that never changes cannot be seen"))
         else:
@@ -34,6 +38,15 @@ def usable(series: Series, whole: Extents | None = None) -> tuple[Series, tuple[
     return Series(names, values[:, columns], series.step, series.start, series.units, (*series.excluded, *out)), tuple(
         out
     )
+
+
+def too_large(*records: Series) -> tuple[str, ...]:
+    """The signals with a value in any of the records whose square is no number."""
+    every = [extents_of([series]) for series in records]
+    return tuple(dict.fromkeys(
+        name for one in every if one is not None for name, low, high in zip(one.names, one.low, one.high, strict=True)
+        if low <= high and max(-low, high) > LARGEST
+    ))  # fmt: skip
 
 
 def unchanging(series: Series, whole: Extents | None = None) -> tuple[str, ...]:

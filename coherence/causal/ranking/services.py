@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.causal.data.series import Series
+from coherence.causal.data.usable import LARGEST, too_large
 from coherence.causal.ranking.rank import ALPHA, rank
 from coherence.causal.ranking.shifts import by_spread, shifts
 
@@ -65,6 +66,16 @@ def rank_services(normal: Series, incident: Series, signal: str | None, calls: C
     """
     if signal is not None and signal not in normal:
         raise UsageError(f"no signal '{signal}' to explain: {did_you_mean(signal, normal.names)}")
+    large = too_large(normal, incident)
+    if signal in large:
+        raise UsageError(f"{signal} has values beyond {LARGEST:g}, whose squares are no numbers: give a larger unit")
+    normal, incident = (one.of(name for name in one.names if name not in large) for one in (normal, incident))
+    ranking = _ranked(normal, incident, signal, calls)
+    lacks = tuple(f"{name}: has values beyond {LARGEST:g}, whose squares are no numbers" for name in large)
+    return replace(ranking, left_out=(*ranking.left_out, *lacks))
+
+
+def _ranked(normal: Series, incident: Series, signal: str | None, calls: Calls | None) -> ServiceRanking:
     if calls is None:
         return _by_shifts(normal, incident, signal)
     if signal is None:

@@ -169,18 +169,25 @@ def _screened(sums: Grams, effect: str, base: tuple[Column, ...], pairs: Sequenc
     moves = np.diagonal(left) > EXACT * np.maximum(spread, 1e-300)
     if not moves[0]:
         return  # the declared causes say everything: there is nothing that another could explain
-    for pair in pairs:
-        block = [at[column] for column in _beside(pair, base) if moves[at[column]]]
-        if block and _largest(left, block, free) > limit:
-            yield pair
+    blocks = {pair: [at[column] for column in _beside(pair, base) if moves[at[column]]] for pair in pairs}
+    largest = _largest(left, list(blocks.values()), free)
+    yield from (pair for pair, value in zip(blocks, largest, strict=True) if value > limit)
 
 
-def _largest(left: Floats, block: list[int], free: float) -> float:
-    """The largest squared t value of the columns of one pair, beside each other."""
-    inner = np.linalg.pinv(left[np.ix_(block, block)], rcond=1e-10, hermitian=True)
-    slopes = inner @ left[block, 0]
-    rest = max(float(left[0, 0] - left[block, 0] @ slopes), 1e-300)
-    return float((slopes**2 / np.maximum(np.diagonal(inner), 1e-300)).max()) * free / rest
+def _largest(left: Floats, blocks: Sequence[Sequence[int]], free: float) -> list[float]:
+    """The largest squared t value of the columns of each pair, beside each other; 0 of none."""
+    values = [0.0] * len(blocks)
+    for size in {len(block) for block in blocks} - {0}:
+        places = [number for number, block in enumerate(blocks) if len(block) == size]
+        at = np.array([blocks[number] for number in places])
+        inner = np.linalg.pinv(left[at[:, :, None], at[:, None, :]], rcond=1e-10, hermitian=True)
+        across = left[at, 0]
+        slopes = (inner @ across[..., None])[..., 0]
+        rest = np.maximum(left[0, 0] - (across * slopes).sum(axis=1), 1e-300)
+        spread = np.maximum(np.diagonal(inner, axis1=1, axis2=2), 1e-300)
+        for number, value in zip(places, ((slopes**2 / spread).max(axis=1) * free / rest).tolist(), strict=True):
+            values[number] = value
+    return values
 
 
 def _holm(passing: Iterable[tuple[float, Pair]], tests: int, level: float) -> list[tuple[float, Pair]]:

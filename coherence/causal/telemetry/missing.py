@@ -11,7 +11,7 @@ import numpy as np
 from coherence.base.errors import did_you_mean
 from coherence.base.number_text import render_decimal
 from coherence.base.units import shorten
-from coherence.causal.data.series import Excluded, Series
+from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.telemetry.alignment import factor_of, spacings_of
 from coherence.causal.telemetry.problems import several
 from coherence.causal.telemetry.resampling import resets
@@ -60,7 +60,10 @@ def report(telemetry: Telemetry, series: Series, *, wanted: Iterable[str] = ()) 
     """Compare telemetry with its series, and with the signals `wanted` by the design (none: not compared)."""
     spacings = spacings_of(telemetry)
     span = (float(telemetry.grid[0]), float(telemetry.grid[-1])) if len(telemetry.grid) else (0.0, 0.0)
-    rows = tuple(_row(signal, telemetry, series, spacings.get(signal.name, 0.0), span) for signal in telemetry.signals)
+    clocks = _SharedClocks(span)
+    rows = tuple(
+        _row(signal, telemetry, series, spacings.get(signal.name, 0.0), clocks) for signal in telemetry.signals
+    )
     names, design = dict.fromkeys(signal.name for signal in telemetry.signals), dict.fromkeys(wanted)
     without_column = tuple((name, did_you_mean(name, names)) for name in design if name not in names)
     without_signal = tuple(name for name in names if name not in design) if design else ()
@@ -71,17 +74,36 @@ def report(telemetry: Telemetry, series: Series, *, wanted: Iterable[str] = ()) 
     )  # fmt: skip
 
 
-def _row(signal: Signal, telemetry: Telemetry, series: Series, spacing: float, span: tuple[float, float]) -> SignalGaps:
-    samples = telemetry[signal.name]
+class _SharedClocks:
+    """Slots and gaps of the times of signals, once for times that many of them share."""
+
+    def __init__(self, span: tuple[float, float]) -> None:
+        self.span = span
+        self._known: dict[tuple[int, float], tuple[int, float]] = {}
+
+    def of(self, times: Floats, spacing: float) -> tuple[int, float]:
+        """Returns how many slots of a spacing the times fill, and their longest gap."""
+        key = id(times), spacing  # the telemetry holds them while this is used
+        if key not in self._known:
+            slots = len(np.unique(np.round((times - self.span[0]) / spacing))) if spacing else len(times)
+            longest = float(np.diff(np.concatenate([[self.span[0]], times, [self.span[1]]])).max())
+            self._known[key] = slots, longest
+        return self._known[key]
+
+
+def _row(signal: Signal, telemetry: Telemetry, series: Series, spacing: float, clocks: _SharedClocks) -> SignalGaps:
+    samples, span = telemetry[signal.name], clocks.span
     expected = round((span[1] - span[0]) / spacing) + 1 if spacing else max(len(samples), min(1, len(telemetry.grid)))
-    slots = len(np.unique(np.round((samples.times - span[0]) / spacing))) if spacing else len(samples)
-    there = samples.times[~np.isnan(samples.values)]
-    longest = float(np.diff(np.concatenate([[span[0]], there, [span[1]]])).max())
+    slots, longest = clocks.of(samples.times, spacing)
+    missing = np.isnan(samples.values)
+    if missing.any():
+        there = samples.times[~missing]
+        longest = float(np.diff(np.concatenate([[span[0]], there, [span[1]]])).max())
     empty = int(np.isnan(series[signal.name]).sum()) if signal.name in series else None
     falls = resets(samples.values) if signal.kind == "counter" else 0
     return SignalGaps(
         signal.name, signal.source, signal.kind, signal.unit, len(samples), expected, max(0, expected - slots),
-        int(np.isnan(samples.values).sum()), int(np.isinf(samples.values).sum()), falls, spacing, longest,
+        int(missing.sum()), int(np.isinf(samples.values).sum()), falls, spacing, longest,
         empty, len(series),
     )  # fmt: skip
 

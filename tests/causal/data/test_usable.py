@@ -37,6 +37,13 @@ def test_a_signal_with_one_value_all_the_time_is_unchanging() -> None:
     assert unchanging(Series(("a",), np.zeros((0, 1)), 1.0)) == ()
 
 
+def test_values_whose_squares_are_no_numbers_are_left_out() -> None:
+    kept, out = usable(Series(("a", "b"), np.array([[1.0, 1e300], [2.0, -1e300], [3.0, 2.0]]), 1.0))
+    assert kept.names == ("a",)
+    assert [(one.what, one.remedy) for one in out] == [("b", "give it in a larger unit")]
+    assert "1e+300" in out[0].why
+
+
 def test_a_copy_is_left_out_unless_it_is_needed() -> None:
     columns = np.column_stack([[1.0, 2.0], [1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
     series = Series(("a", "b", "c", "d"), columns, 1.0)

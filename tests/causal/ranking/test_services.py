@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from coherence.base.errors import UsageError
+from coherence.causal.data.series import Series
 from coherence.causal.ranking.services import rank_services, service_and_metric
 from tests.causal.ranking.made_incidents import FAULTS, FRONT, made_incident
 
@@ -68,3 +69,21 @@ def test_a_service_that_goes_dark_is_named() -> None:
     ranking = rank_services(given.normal, replace(given.incident, values=values), "frontend_latency", None)
     assert ranking.left_out == (f"{dark}: has no value in the incident",)
     assert not rank_services(given.normal, given.incident, "frontend_latency", None).left_out
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.filterwarnings("error")
+def test_values_whose_squares_are_no_numbers_are_left_out_by_name(graph: bool) -> None:
+    given = made_incident(1, "delay")
+    calls = given.calls if graph else None
+
+    def beside(series: Series) -> Series:
+        column = np.linspace(-1e300, 1e300, len(series))[:, None]
+        return replace(series, names=(*series.names, "huge_load"), values=np.concatenate([series.values, column], 1))
+
+    ranking = rank_services(beside(given.normal), beside(given.incident), "frontend_latency", calls)
+    plain = rank_services(given.normal, given.incident, "frontend_latency", calls)
+    assert ranking.suspects == plain.suspects
+    assert any(left.startswith("huge_load: has values beyond 1e+140") for left in ranking.left_out)
+    with pytest.raises(UsageError, match="huge_load has values beyond"):
+        rank_services(beside(given.normal), beside(given.incident), "huge_load", None)

@@ -104,4 +104,7 @@ def test_the_screen_is_the_ordinary_t_test(columns: int) -> None:
     mine = x[:, :columns]
     slopes, rest, *_ = np.linalg.lstsq(mine, y, rcond=None)
     variance = float(rest[0]) / 290 * np.diag(np.linalg.inv(mine.T @ mine))
-    assert _largest(rows.T @ rows, list(range(1, columns + 1)), 290) == pytest.approx((slopes**2 / variance).max())
+    block = list(range(1, columns + 1))
+    alone, nothing, again = _largest(rows.T @ rows, [block, [], block], 290)
+    assert alone == again == pytest.approx((slopes**2 / variance).max())
+    assert nothing == 0
