@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -16,6 +19,7 @@ import yaml
 from coherence.base.version import VERSION
 from coherence.cli._run import run
 from tests.paths import ROOT
+from tests.test_licences import closure
 
 CONFLICT = """coherence: 1
 calls:
@@ -143,6 +147,27 @@ def test_a_release_has_the_version_of_its_tag(tag: str, changelog: str, words: s
     assert done.returncode == bool(words), done.stderr
     assert words in done.stdout
     assert not (tmp_path / "hacked").exists()
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="no `uv` on this machine")
+def test_a_release_has_a_bill_of_materials_and_hashes(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "uv.lock"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist" / "a.whl").write_bytes(b"wheel")
+    script = release_steps()["Bill of materials and hashes"].replace("python3 -m pip install --quiet uv\n", "")
+    command = ["bash", "-eo", "pipefail", "-c", script]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    names = {}
+    for kind in ("default", "all"):
+        bill = json.loads((tmp_path / "bom" / f"{kind}.cdx.json").read_text(encoding="utf-8"))
+        names[kind] = {component["name"] for component in bill["components"]}
+    assert closure(()) <= names["default"] < names["all"]
+    assert closure(("all",)) <= names["all"]
+    required = (tmp_path / "bom" / "requirements.txt").read_text(encoding="utf-8")
+    assert required.count("--hash=sha256:") > 20
+    digest = hashlib.sha256(b"wheel").hexdigest()
+    assert (tmp_path / "bom" / "SHA256SUMS").read_text(encoding="utf-8") == f"{digest}  a.whl\n"
 
 
 def test_no_script_of_the_release_has_an_expression_in_it() -> None:
