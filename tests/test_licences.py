@@ -68,12 +68,11 @@ def licence_of(name: str) -> str:
     if name in ELSEWHERE or name in UNNAMED:
         return ELSEWHERE.get(name) or UNNAMED[name]
     about = importlib.metadata.metadata(name)
-    if stated := about.get("License-Expression"):
-        return str(stated)
-    classified = [
-        line.rpartition("::")[2].strip() for line in about.get_all("Classifier") or () if "License ::" in line
-    ]
-    written = (about.get("License") or "").splitlines()[:1]
+    if "License-Expression" in about:
+        return str(about["License-Expression"])
+    lines = [line for line in about.get_all("Classifier") or () if "License ::" in line]
+    classified = [line.rpartition("::")[2].strip() for line in lines]
+    written = str(about["License"]).splitlines()[:1] if "License" in about else []
     first = next(iter([*(one for one in written if one in NAMES or len(one) < 20), *classified, *written]))
     return NAMES.get(first, first)
 
