@@ -69,7 +69,7 @@ def licence_of(name: str) -> str:
         return ELSEWHERE.get(name) or UNNAMED[name]
     about = importlib.metadata.metadata(name)
     if "License-Expression" in about:
-        return str(about["License-Expression"])
+        return f"{about['License-Expression']}"
     lines = [line for line in about.get_all("Classifier") or () if "License ::" in line]
     classified = [line.rpartition("::")[2].strip() for line in lines]
     written = str(about["License"]).splitlines()[:1] if "License" in about else []

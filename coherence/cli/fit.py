@@ -23,6 +23,7 @@ from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
+    from coherence.causal.carrier.second_opinions import SecondOpinion
     from coherence.causal.data.series import Series
     from coherence.causal.session.context import Context, FitSettings
     from coherence.checking.workspace import Entry
@@ -52,11 +53,12 @@ class TelemetryInput:
 
 @dataclass(frozen=True)
 class FitFiles:
-    """What a fit writes: a picture, the network, and the design itself."""
+    """What a fit makes beside its text: a picture, the network, the design itself, second opinions."""
 
     picture: str | None
     network: str | None
     write: bool
+    second_opinion: bool
 
 
 @click.command("fit")
@@ -92,6 +94,8 @@ class FitFiles:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything that is drawn.")
 @click.option("--write", is_flag=True, help="Put measured ranges of constants into the design, with their source.")
 @click.option("--network", metavar="FILE.json", help="Write the fitted network as a linear-Gaussian file of pgmpy.")
+@click.option("--second-opinion", is_flag=True,
+              help="Lay strengths beside those of statsmodels and pgmpy; exit 1 where they differ.")  # fmt: skip
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
 @click.option("--full", is_flag=True, help="Print every section and finding in full; JSON always has everything.")
 @time_limit_option(0.5, 600.0, "Of the wall, for all of it; what is not answered by then is named.")
@@ -100,7 +104,7 @@ class FitFiles:
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
     do: Sequence[str], servers: Sequence[str], write: bool, network: str | None, picture: str | None,
-    full: bool, time_limit: float, strict: bool, output: Sequence[Output], **more: Any,
+    full: bool, second_opinion: bool, time_limit: float, strict: bool, output: Sequence[Output], **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
 
@@ -124,7 +128,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     _refuse_ignored(reading, settings)
     settings = replace(settings, workers=workers_of(jobs, cluster))
     _check_kind(picture)
-    files = FitFiles(picture, network, write=write)
+    files = FitFiles(picture, network, write=write, second_opinion=second_opinion)
     return _fit(path, reading, settings, stream=stream, files=files, full=full, time_limit=time_limit, strict=strict,
                 output=output)  # fmt: skip
 
@@ -144,11 +148,14 @@ def _fit(  # noqa: PLR0913  (one parameter per option)
         context = partial(_context, entry.design, reading, settings, stream=stream)
         result = fitted(entry, path, context, time_limit)
     _write(path, entry, reading, result, files)
-    put_out(output, lambda form: _json(result) if form == "json" else fit_text(entry.sources, result, full=full))
+    second = result.second_opinion() if files.second_opinion else ()
+    put_out(output, lambda form: _json(result, second) if form == "json"
+            else fit_text(entry.sources, result, full=full) + _opinions(second))  # fmt: skip
     if run.stopped:
         return STOPPED_CODE
     left_open = _left_open(result.sections)
-    return strict_code(_code(result.sections), result.unread, strict=strict, left_open=left_open)
+    failed = _code(result.sections) or int(any(opinion.differs for opinion in second))
+    return strict_code(failed, result.unread, strict=strict, left_open=left_open)
 
 
 def _write(path: str, entry: Entry, reading: TelemetryInput, result: FitResult, files: FitFiles) -> None:
@@ -286,8 +293,14 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
     return Context(design, first, settings, chain([first], every), extents)
 
 
-def _json(result: FitResult) -> str:
-    return json.dumps(result.data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def _opinions(second: Sequence[SecondOpinion]) -> str:
+    """Returns a line for each second opinion, those that differ first."""
+    return "".join(f"{opinion.render()}\n" for opinion in sorted(second, key=lambda opinion: not opinion.differs))
+
+
+def _json(result: FitResult, second: Sequence[SecondOpinion]) -> str:
+    document = {**result.data, "second_opinion": [opinion.to_dict() for opinion in second]} if second else result.data
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _draw(system: str, sections: Iterable[Section], file: str) -> None:

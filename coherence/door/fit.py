@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from coherence.causal.carrier.linear_gaussian import Carried, GaussianNetwork
+    from coherence.causal.carrier.second_opinions import SecondOpinion
     from coherence.simulate.telemetry.contract import Telemetry
 
 INFLUENCES = (
@@ -110,6 +111,17 @@ class FitResult(VerbResult):
         from coherence.causal.carrier.linear_gaussian import network
 
         return network(self.context.fitted)
+
+    def second_opinion(self) -> tuple[SecondOpinion, ...]:
+        """Returns what statsmodels and pgmpy say of each strength that is told, from the same rows.
+
+        Raises UsageError for telemetry that was read as a stream, MissingExtraError without pgmpy.
+        """
+        from coherence.causal.carrier.second_opinions import second_opinions
+
+        if self.context.chunks is not None:
+            raise UsageError("a second opinion reads all rows at once: leave --stream out")
+        return second_opinions(self.context.fitted, self.context.series)
 
     def plot(self, ax: Any = None, *, panel: int = 0) -> Any:
         """Draws a panel (the graph, shares, the ledger: `panel` counts them); returns the axes of matplotlib."""

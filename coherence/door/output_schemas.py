@@ -100,10 +100,15 @@ INFLUENCE = {
     "cause": "text", "effect": "text", "delay_s": "number", "told": "truth", "strength": (ESTIMATE, "null"),
     "seen": "truth", "method": "text", "refused": "text", "measure": ["text"], "condition": MAYBE_NUMBER,
 }  # fmt: skip
+INTERVAL = {"value": "number", "low": "number", "high": "number"}
+OPINION = {
+    "cause": "text", "effect": "text", "delay_s": "number", "ours": INTERVAL, "theirs": INTERVAL, "method": "text",
+    "p": "number", "seen": "truth", "differs": "truth",
+}  # fmt: skip
 FIT = {
     **HEAD, "design": "text",
     "sections": [{"title": "text", "influences?": [INFLUENCE], "notes?": ["text"], "*": "any"}],
-    "assumptions?": ["text"], "not_read?": NOT_READ,
+    "assumptions?": ["text"], "not_read?": NOT_READ, "second_opinion?": [OPINION],
 }  # fmt: skip
 SERVER = {"server": "text", "requests": "count", "residual": "number", "*": "number"}  # its step times by their keys
 SYMBOL = {"name": "text", "unit": "text", "means": "text", "way": "text", "whole": "truth"}
