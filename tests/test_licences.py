@@ -74,7 +74,7 @@ def licence_of(name: str) -> str:
     classified = [line.rpartition("::")[2].strip() for line in lines]
     written = str(about["License"]).splitlines()[:1] if "License" in about else []
     first = next(iter([*(one for one in written if one in NAMES or len(one) < 20), *classified, *written]))
-    return NAMES.get(first, first)
+    return NAMES.get(str(first), str(first))
 
 
 def page() -> str:
