@@ -23,7 +23,7 @@ from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
-    from coherence.causal.carrier.second_opinions import SecondOpinion
+    from coherence.causal.carrier.second_opinions import InfluenceOpinion
     from coherence.causal.data.series import Series
     from coherence.causal.session.context import Context, FitSettings
     from coherence.checking.workspace import Entry
@@ -293,12 +293,12 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
     return Context(design, first, settings, chain([first], every), extents)
 
 
-def _opinions(second: Sequence[SecondOpinion]) -> str:
+def _opinions(second: Sequence[InfluenceOpinion]) -> str:
     """Returns a line for each second opinion, those that differ first."""
     return "".join(f"{opinion.render()}\n" for opinion in sorted(second, key=lambda opinion: not opinion.differs))
 
 
-def _json(result: FitResult, second: Sequence[SecondOpinion]) -> str:
+def _json(result: FitResult, second: Sequence[InfluenceOpinion]) -> str:
     document = {**result.data, "second_opinion": [opinion.to_dict() for opinion in second]} if second else result.data
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 

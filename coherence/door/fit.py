@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from coherence.causal.carrier.linear_gaussian import Carried, GaussianNetwork
-    from coherence.causal.carrier.second_opinions import SecondOpinion
+    from coherence.causal.carrier.second_opinions import InfluenceOpinion
     from coherence.simulate.telemetry.contract import Telemetry
 
 INFLUENCES = (
@@ -112,7 +112,7 @@ class FitResult(VerbResult):
 
         return network(self.context.fitted)
 
-    def second_opinion(self) -> tuple[SecondOpinion, ...]:
+    def second_opinion(self) -> tuple[InfluenceOpinion, ...]:
         """Returns what statsmodels and pgmpy say of each strength that is told, from the same rows.
 
         Raises UsageError for telemetry that was read as a stream, MissingExtraError without pgmpy.

@@ -37,7 +37,7 @@ class Estimated(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SecondOpinion:
+class InfluenceOpinion:
     """What others say of an influence: `theirs` by `method` of statsmodels, and the p value of pgmpy's test."""
 
     cause: str
@@ -72,7 +72,7 @@ class SecondOpinion:
         return {**asdict(self), "ours": ours, "theirs": theirs, "differs": self.differs}
 
 
-def second_opinions(fitted: Fitted, series: Series) -> tuple[SecondOpinion, ...]:
+def second_opinions(fitted: Fitted, series: Series) -> tuple[InfluenceOpinion, ...]:
     """Returns an opinion on each influence that is told, from the rows that it was fitted to.
 
     Raises MissingExtraError without pgmpy (statsmodels comes with it).
@@ -88,16 +88,16 @@ def second_opinions(fitted: Fitted, series: Series) -> tuple[SecondOpinion, ...]
         return tuple(opinion for node in fitted.nodes.values() for opinion in _of_node(fitted, node, rows))
 
 
-def _of_node(fitted: Fitted, node: FittedNode, rows: dict[Column, Floats]) -> Iterator[SecondOpinion]:
+def _of_node(fitted: Fitted, node: FittedNode, rows: dict[Column, Floats]) -> Iterator[InfluenceOpinion]:
     equation = node.equation
-    told = [column for column in equation.columns if node.identifies(column)]
-    if equation.exact or not told or len(told) < len(equation.columns):
+    identified = [column for column in equation.columns if node.identifies(column)]
+    if equation.exact or len(identified) < len(equation.columns):
         return
     method, estimates = _estimates(equation, rows)
     for number, column in enumerate(equation.columns):
         ours = Estimated(*(float(part[number]) for part in (node.coefficients[0], node.low, node.high)))
         p = _independence(rows, (equation.effect, 0), column, equation)
-        yield SecondOpinion(
+        yield InfluenceOpinion(
             column[0], equation.effect, column[1] * fitted.step, ours, estimates[number], method, p,
             bool(node.p[number] <= LEVEL),
         )  # fmt: skip

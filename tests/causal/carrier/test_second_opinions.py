@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coherence.causal.carrier.second_opinions import Estimated, SecondOpinion, second_opinions
+from coherence.causal.carrier.second_opinions import Estimated, InfluenceOpinion, second_opinions
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import Fitted, fit
@@ -36,7 +36,7 @@ def record(size: int = 3000, memory: float = 0.0, seed: int = 1) -> Series:
     return Series(("a", "b", "c"), np.column_stack([a, b, 2 * a + own]), 1.0)
 
 
-def by_cause(fitted: Fitted, series: Series) -> dict[str, SecondOpinion]:
+def by_cause(fitted: Fitted, series: Series) -> dict[str, InfluenceOpinion]:
     return {opinion.cause: opinion for opinion in second_opinions(fitted, series)}
 
 
@@ -88,7 +88,7 @@ def test_a_strength_that_is_wrong_is_a_disagreement() -> None:
 
 def test_intervals_that_touch_do_not_differ() -> None:
     ours, theirs = Estimated(1.0, 1.0, 1.0), Estimated(1.0 + 1e-12, 1.0 + 1e-12, 1.0 + 1e-12)
-    opinion = SecondOpinion("a", "b", 0.0, ours, theirs, "m", 0.5, seen=True)
+    opinion = InfluenceOpinion("a", "b", 0.0, ours, theirs, "m", 0.5, seen=True)
     assert not opinion.differs
     assert "independent, p = 0.5 (an approximation, which differs)" in opinion.render()
     assert replace(opinion, theirs=Estimated(2.0, 1.5, 2.5)).differs
