@@ -9,20 +9,20 @@ have decided marks its point as doubtful; doubtful points are run again, exactly
 from __future__ import annotations
 
 import bisect
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop, State, in_turn
+from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop, State
 from coherence.simulate.batched.laws import Memories, Sample
 from coherence.simulate.batched.view import TIE, LanesView, Lowered
 from coherence.simulate.execute import hybrid
-from coherence.simulate.execute.exact import Choices, Execution, Instant, execute
+from coherence.simulate.execute.exact import Choices, Execution, Instant, execute, step_of
 from coherence.simulate.execute.lookback import durations
 from coherence.simulate.execute.motion import Steady
-from coherence.simulate.execute.schedules import is_due
 
 Array = Any  # numpy array: one entry per point
 
@@ -150,16 +150,16 @@ class Lanes(Execution):
     def _deliver(self) -> None:
         import numpy as np
 
-        landed = sorted((p for p in self.pending if p[0] <= self.time), key=lambda p: p[0])
+        landed = list(itertools.takewhile(lambda entry: entry[0] <= self.time, self.pending))
         for _, path, level in landed:
             self.values[path] = np.where(np.isnan(level), self.values[path], level)
-        self.pending = [p for p in self.pending if p[0] > self.time]
+        del self.pending[: len(landed)]
         super()._deliver()
 
     def _decide(self, sampled: dict[str, Any]) -> tuple[list[Any], list[Any], list[Any]]:
         seen = dict(sampled)
         masks = dict(self.masks)
-        for loop in in_turn([loop for loop in self.order if is_due(*self.clocks[loop.name], self.time)]):
+        for loop in self.deciding():
             view, none = LanesView(self, self.time, seen, loop.name), self.motion.number(0)
             commanded, landed = self.commanded.get(loop.signal, none), self.values.get(loop.signal, none)
             memory = self.memories[loop.name]
@@ -179,8 +179,7 @@ class Lanes(Execution):
         self.commanded[loop.signal] = np.where(writes, level, before)
         memory.changed = np.where(writes & (level != before), float(self.time), memory.changed)
         if loop.lands and writes.any():
-            landing = np.where(writes, level, np.nan)
-            self.pending.append((self.time + loop.lands, loop.signal, landing))
+            self.land_later(loop, np.where(writes, level, np.nan))
         elif not loop.lands:
             self.values[loop.signal] = seen[loop.signal] = np.where(writes, level, self.values[loop.signal])
 
@@ -188,7 +187,7 @@ class Lanes(Execution):
         view = LanesView(self, self.time, self.base())
         fresh = {}
         for path, state in self.model.states.items():
-            if state.next is not None and state.step and is_due(Fraction(0), state.step, self.time):
+            if state.next is not None and state.step and self.beats.acts(step_of(path)):
                 fresh[path] = self.motion.number(_within(self._followed(view, state), state.range))
         self.values.update(fresh)
         return []

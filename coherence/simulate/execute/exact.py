@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -34,7 +34,7 @@ from coherence.simulate.execute.instants import (
 from coherence.simulate.execute.laws import Memory, decide
 from coherence.simulate.execute.lookback import Lookback, durations, longest_streak, lookback_of, refuse_lost_streaks
 from coherence.simulate.execute.motion import STEADY, STILL, Steady
-from coherence.simulate.execute.schedules import is_due, next_activation
+from coherence.simulate.execute.schedules import Beats
 from coherence.simulate.execute.switching import switch
 from coherence.simulate.execute.views import View
 from coherence.simulate.execute.windows import Sums
@@ -61,7 +61,7 @@ class Execution:
         self.memory = {loop.name: Memory() for loop in model.loops}
         refuse_lost_streaks(model)
         self.watch, self.longest = Memory(), longest_streak(model)
-        self.pending: list[tuple[Fraction, str, Num]] = []  # in the order in which they were written
+        self.pending: list[tuple[Fraction, str, Num]] = []  # by time; at one time as they were written
         self.commanded = {path: self.values[path] for path in model.commands}
         self.flowing = {path: state.flow for path, state in model.states.items() if state.flow is not None}
         self.lookback: Lookback = lookback_of(model, self.values)
@@ -71,6 +71,7 @@ class Execution:
         self.origin = self.seen = self.base()
         self.count, self.halted, self.warped = 0, (Fraction(0), 0), False
         self.order = self._order()
+        self.beats = self._beats()
         self.ahead: tuple[int, Fraction] | None = None  # (instants so far, the next one), while nothing flows
         self.before_echo: Fraction | None = None  # the next instant that is no echo
         self.sources: tuple[Fraction, ...] = ()  # instants that conditions of switches see again
@@ -107,28 +108,29 @@ class Execution:
     # -- time ---------------------------------------------------------------------------------
 
     @cached_property
-    def clocks(self) -> dict[str, tuple[Fraction, Fraction]]:
-        """Returns the phase and the period of each loop."""
-        return {loop.name: (self.phase_of(loop), loop.period) for loop in self.model.loops}
-
-    @cached_property
     def steps(self) -> tuple[tuple[str, Fraction, Tree | None, Interval], ...]:
         """Returns the path, the step, the next value and the range of each state that steps."""
         return tuple((s.path, s.step, s.next, s.range) for s in self.model.states.values() if s.step)
 
-    @cached_property
-    def beats(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """Returns each phase and period at which anything acts or steps, once."""
-        stepping = ((Fraction(0), step) for _, step, _, _ in self.steps)
-        return tuple(dict.fromkeys((*self.clocks.values(), *stepping)))
+    def _beats(self) -> Beats:
+        clocks = {loop.name: (self.phase_of(loop), loop.period) for loop in self.model.loops}
+        return Beats({**clocks, **{step_of(path): (Fraction(0), step) for path, step, _, _ in self.steps}}, self.time)
+
+    def deciding(self) -> Sequence[SampledLoop]:
+        """Returns the loops that decide at the present instant, in turn."""
+        return in_turn([loop for loop in self.order if self.beats.acts(loop.name)])
+
+    def land_later(self, loop: SampledLoop, value: Num) -> None:
+        """Keeps a command until it lands."""
+        bisect.insort(self.pending, (self.time + loop.lands, loop.signal, value), key=lambda entry: entry[0])
 
     def next_time(self) -> Fraction:
         """Returns the next instant: a loop, a step, a landing, a stop of a flow, or a delayed change of one."""
         if self.ahead is not None and self.ahead[0] == self.count:
             return self.ahead[1]
         start = self.time if self.count == 0 else None
-        times = [next_activation(phase, period, self.time, start) for phase, period in self.beats]
-        times += [at for at, *_ in self.pending]
+        times = list(self.beats.after(self.time) if self.count else self.beats.coming)
+        times += [at for at, *_ in self.pending[:1]]
         times += itertools.islice((at for at, *_ in self.schedule if at > self.time or start is not None), 1)
         times += self.lookback.changes(self.time, self.history.times()) if self.flowing else []
         if self.flowing and start is not None:
@@ -214,6 +216,9 @@ class Execution:
         if self.count >= MAX_EVENTS:
             raise NotExactError(f"more than {MAX_EVENTS} instants")
         time = self.next_time() if due is None else due
+        if self.count:
+            self.beats.after(self.time)
+        self.beats.begin(time)
         self.count += 1
         slack = self.motion.slack(self, time)
         self.warped = self.warped or self.motion.warped(self, time)
@@ -239,19 +244,19 @@ class Execution:
             self.sources = (*self.sources[begin:], time)
 
     def _deliver(self) -> None:
-        delivered = [entry for entry in self.schedule if entry[0] <= self.time]
+        delivered = list(itertools.takewhile(lambda entry: entry[0] <= self.time, self.schedule))
         self.values.update({path: self.motion.number(level) for _, path, level in delivered})
-        self.schedule = self.schedule[len(delivered) :]
-        landed = sorted((p for p in self.pending if p[0] <= self.time), key=lambda p: p[0])
+        self.schedule = self.schedule[len(delivered) :] if delivered else self.schedule
+        landed = list(itertools.takewhile(lambda entry: entry[0] <= self.time, self.pending))
         self.values.update({path: level for _, path, level in landed})
-        self.pending = [p for p in self.pending if p[0] > self.time]
+        del self.pending[: len(landed)]
 
     def _decide(self, sampled: dict[str, Num]) -> tuple[list[Action], list[tuple[str, bool]], list[Any]]:
         actions: list[Action] = []
         switched: list[tuple[str, bool]] = []
         word: list[Any] = []
         seen = dict(sampled)
-        for loop in in_turn([loop for loop in self.order if is_due(*self.clocks[loop.name], self.time)]):
+        for loop in self.deciding():
             view = View(self, self.time, seen, loop.name)
             commanded, landed = self.commanded.get(loop.signal, 0), self.values.get(loop.signal, 0)
             choice = decide(loop, view, self.memory[loop.name], self.modes[loop.name], commanded, landed)
@@ -269,7 +274,7 @@ class Execution:
         before = self.commanded[loop.signal]
         self.commanded[loop.signal] = value
         if loop.lands:
-            self.pending.append((self.time + loop.lands, loop.signal, value))
+            self.land_later(loop, value)
         else:
             self.values[loop.signal] = seen[loop.signal] = value
         if self.is_same(value, before):
@@ -278,12 +283,14 @@ class Execution:
         return [Action(loop.name, loop.signal, before, value, rule)]
 
     def _step(self) -> list[Any]:
+        if not self.steps:
+            return []
         view = View(self, self.time, self.base())
         number = self.motion.number
         fresh = {
             path: number(_clip(short(evaluate(tree, view)), limits))
             for path, step, tree, limits in self.steps
-            if tree is not None and is_due(Fraction(0), step, self.time)
+            if tree is not None and self.beats.acts(step_of(path))
         }
         self.values.update(fresh)
         return self.at_ends(fresh)
@@ -305,6 +312,7 @@ class Execution:
         twin.values, twin.modes, twin.commanded = dict(self.values), dict(self.modes), dict(self.commanded)
         twin.memory = {name: memory.copy() for name, memory in self.memory.items()}
         twin.watch, twin.pending, twin.history = self.watch.copy(), list(self.pending), self.history.copy()
+        twin.beats = self.beats.copy()
         twin.sums = {key: sums.copy() for key, sums in self.sums.items()}
         return twin
 
@@ -337,6 +345,11 @@ class Execution:
         self.history.map_numbers(self.time, dynamic, change)
         self.sums = {}
         self.course = self.motion.settle(self)
+
+
+def step_of(path: str) -> str:
+    """Returns the name of the step of a state among the beats of a run: no loop has a space in its name."""
+    return f"step {path}"
 
 
 def _clip(value: Num, limits: Interval) -> Num:

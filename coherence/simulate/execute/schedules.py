@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -159,3 +159,38 @@ def is_due(phase: Fraction, period: Fraction, time: Fraction) -> bool:
     """Returns True if the time is one of phase + k * period."""
     since = time - phase
     return since >= 0 and not since.numerator * period.denominator % (since.denominator * period.numerator)
+
+
+Clock = tuple[Fraction, Fraction]  # phase and period, in seconds
+
+
+class Beats:
+    """The next activation of each clock of a run; things with one phase and period share one."""
+
+    def __init__(self, clocks: Mapping[str, Clock], start: Fraction) -> None:
+        self.clocks = tuple(dict.fromkeys(clocks.values()))
+        self.numbers = {name: self.clocks.index(clock) for name, clock in clocks.items()}
+        self.coming = [next_activation(*clock, start, start) for clock in self.clocks]
+        self.present = frozenset[int]()
+
+    def after(self, time: Fraction) -> list[Fraction]:
+        """Returns the next activation of each clock after a time that has passed."""
+        for number, (phase, period) in enumerate(self.clocks):
+            if self.coming[number] <= time:
+                self.coming[number] = next_activation(phase, period, time, None)
+        return self.coming
+
+    def begin(self, time: Fraction) -> None:
+        """Begins the instant at a time: what acts next at it is present."""
+        self.present = frozenset(number for number, at in enumerate(self.coming) if at == time)
+
+    def acts(self, name: str) -> bool:
+        """Returns whether a thing acts at the present instant."""
+        return self.numbers[name] in self.present
+
+    def copy(self) -> Beats:
+        """Returns independent beats that go on from here."""
+        twin = object.__new__(Beats)
+        twin.clocks, twin.numbers, twin.present = self.clocks, self.numbers, self.present
+        twin.coming = list(self.coming)
+        return twin
