@@ -44,9 +44,7 @@ __all__ = ["Action", "Choices", "Execution", "Instant", "MissingValueError", "Sc
 __all__ += ["execute", "replay"]
 MAX_EVENTS = 2_000_000
 MOST_AT_ONCE, AT_ONCE = 1_000, Fraction(1, 10**9)  # instants, seconds
-ALONE = Fraction(
-    1
-)  # seconds to the first look at flows that nothing else ever happens to; later ones are twice as late
+ALONE = Fraction(1)  # seconds to the first look at flows that nothing else happens to; later ones are twice as late
 
 
 class Execution:
