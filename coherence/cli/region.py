@@ -38,13 +38,18 @@ if TYPE_CHECKING:
     "--half-spaces/--no-half-spaces", "half_spaces", default=True, show_default=True,
     help="Also seek linear inequalities that are safe.",
 )  # fmt: skip
+@click.option(
+    "--edge",
+    is_flag=True,
+    help="Of one key: up to which value the design holds, proved there and in conflict at the next one, by halving.",
+)
 @click.option("--picture", metavar="FILE", help="Draw the boxes and inequalities: FILE.svg, or FILE.png.")
 @strict_option(OPEN)
 @output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter for each option)
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
     jobs: int | None, cluster: str | None, into: str | None, time_limit: float, half_spaces: bool,
-    picture: str | None, strict: bool, output: Sequence[Output],
+    edge: bool, picture: str | None, strict: bool, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Cut the values into boxes that are safe (proved for every value inside), unsafe, or undecided;
     a candidate is a box in which no conflict is found and nothing proves that there is none.
@@ -64,6 +69,10 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     from coherence.findings.registry import require_known_codes
 
     require_known_codes((*select, *ignore))
+    if edge:
+        from coherence.cli import _size_edge
+
+        return _size_edge.answered(click.get_current_context().params)
     _check_kind(picture)
     entry = one_entry(path)
     file, workers = Path(into) if into else None, workers_of(jobs, cluster)

@@ -138,6 +138,11 @@ REGION = {
     "shares": {"*": "number"}, "untouched": ["text"], "left_open": ["any"], "asks": "count", "half_spaces": ["any"],
     "no_half_space": ["text"], "assumptions": ["text"], "not_read": NOT_READ,
 }  # fmt: skip
+EDGE = {
+    **HEAD, "path": "text", "key": "text", "holds": ("text", "null"), "fails": ("text", "null"),
+    "open_at": ("text", "null"), "proved": ["text"], "conflicts": ["text"], "left_open": ["text"], "asked": ["text"],
+    "assumptions": ["text"], "not_read": NOT_READ,
+}  # fmt: skip
 INVENTORY = {
     **HEAD, "policies": [{"*": "text"}],
     "default_promises": [{
@@ -156,7 +161,7 @@ RANK = {
 
 FORMS: Mapping[str, Form] = {
     "analyze": ANALYZE, "check": CHECK, "fit": (FIT, {**HEAD, "servers": [SERVER]}),
-    "inventory": INVENTORY, "rank": RANK, "region": REGION,
+    "inventory": INVENTORY, "rank": RANK, "region": (REGION, EDGE),
     "simulate": SIMULATE, "sweep": SWEEP,
     "bound": ({**HEAD, "designs": [FLOORS]}, {**HEAD, **BOUND, "value?": "any"}, {**HEAD, "bounds": [BOUND]},
               {**HEAD, "tasks": [TASK]}),
