@@ -57,7 +57,7 @@ def test_the_edge_is_that_of_every_value_asked_one_by_one() -> None:
 
 def test_a_size_may_be_too_small() -> None:
     edge = edge_of("components.pool.copies=1:64", modules("COH211", "COH245"))
-    assert (edge.holds, edge.fails) == (4, 3)  # 40 req/s of 12 each
+    assert (edge.holds, edge.fails) == (Fraction(4), Fraction(3))  # 40 req/s of 12 each
     assert "36 req/s" in edge.conflicts[0]
 
 
@@ -70,10 +70,10 @@ def test_a_size_that_is_no_count_is_told_to_a_thousandth() -> None:
 
 def test_without_a_conflict_or_with_nothing_else_there_is_no_edge() -> None:
     holds = edge_of("components.pool.copies=4:8", modules("COH211", "COH245"))
-    assert (holds.holds, holds.fails) == (8, None)
+    assert (holds.holds, holds.fails) == (Fraction(8), None)
     assert any("no conflict at either end" in line for line in render("d", holds))
     fails = edge_of("components.pool.copies=1:3", modules("COH245"))
-    assert (fails.holds, fails.fails) == (None, 3)
+    assert (fails.holds, fails.fails) == (None, Fraction(3))
     assert fails.is_open
     assert as_json(fails)["proved"] == []
 
