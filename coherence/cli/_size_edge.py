@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from coherence.exploring.size_edges import SizeEdge
 
 IDLE = ("jobs", "cluster", "into", "picture")
-ONE_EDGE = "one edge is told: where answers turn more than once, another one may lie between values that were not asked"
+ONE_EDGE = "one edge is shown: where answers turn more than once, another one may lie between values that were not asked"
 
 
 def answered(given: Mapping[str, Any]) -> int:
@@ -59,15 +59,15 @@ def as_json(edge: SizeEdge) -> dict[str, Any]:
 
 def render(path: str, edge: SizeEdge) -> Iterator[str]:
     """Yields the edge in lines of text."""
-    told = as_json(edge)
-    yield f"{path}: {told['key']} asked at {len(told['asked'])} values from {told['asked'][0]} to {told['asked'][-1]}"
+    shown = as_json(edge)
+    yield f"{path}: {shown['key']} asked at {len(shown['asked'])} values from {shown['asked'][0]} to {shown['asked'][-1]}"
     if edge.fails is None:
-        yield f"no conflict at either end of the range; at {told['holds']} {'; '.join(told['proved'])} proved"
+        yield f"no conflict at either end of the range; at {shown['holds']} {'; '.join(shown['proved'])} proved"
     elif edge.holds is None:
         yield "at no value of the range is it proved to hold"
     else:
-        yield f"holds at {told['holds']}: {'; '.join(told['proved'])} proved"
+        yield f"holds at {shown['holds']}: {'; '.join(shown['proved'])} proved"
     if edge.open_at is not None:
-        yield f"undecided at {told['open_at']}: no conflict, and not every proof"
-    yield from (f"undecided at {told['holds']}: {question}" for question in told["left_open"])
-    yield from (f"conflict at {told['fails']}: {words}" for words in told["conflicts"])
+        yield f"undecided at {shown['open_at']}: no conflict, and not every proof"
+    yield from (f"undecided at {shown['holds']}: {question}" for question in shown["left_open"])
+    yield from (f"conflict at {shown['fails']}: {words}" for words in shown["conflicts"])

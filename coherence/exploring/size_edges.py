@@ -75,10 +75,10 @@ class SizedDesign:
     def ask(self, size: Fraction) -> RegionAnswer:
         """Returns what the questions say at one size."""
         if size not in self.answers:
-            self.answers[size] = self._asked(size)
+            self.answers[size] = self._answered(size)
         return self.answers[size]
 
-    def _asked(self, size: Fraction) -> RegionAnswer:
+    def _answered(self, size: Fraction) -> RegionAnswer:
         texts = edited(self.sources, [self.axis.edit(size)])
         try:
             return answer(ask_weighed(Subject(self.rebuild(texts), texts, self.time_limit), self.modules))

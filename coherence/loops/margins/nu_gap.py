@@ -7,8 +7,10 @@ S = (I + P)^-1 and T = I - S,
     delta(P1, P2) = sup over |z| = 1 of |V2^-1 (S2 - S1) V1^-1|,  V* V = S* S + T* T      their distance
 
 (S and T are coprime factors of P, and S2 T1 - T2 S1 = S2 - S1), where the winding condition holds; else delta = 1.
-It holds where [P1, -P2~] has exactly as many poles outside of the circle as P2 has states.  delta < b(P1) certifies
-that P2 closed by the same 1 is stable where P1 is, and sin(arcsin b - arcsin delta) is a lower bound of b(P2).
+It holds where [P1, -P2~] has exactly as many poles outside of the circle as P2 has states.  Where at each z the distance
+there is less than r < 1 times the margin there, P2 closed by the same 1 is stable where P1 is: its factor is that of P1
+times one in which the identity outweighs the rest, pointwise, so that it winds as often.  sin(arcsin b - arcsin r b) is
+then a lower bound of b(P2).  delta < b(P1) is the case r = delta / b.
 
 Suprema are bounded on arcs, as in `sampled_margins`; S on |t - m| <= h differs from S(m) by at most
 h |C R| |R B| / (1 - h |R|), and |V^-1| <= sqrt(2), as S + T = I.  The product of the norms of the three factors is
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
+    Bounds = Callable[[Array, float], tuple[Array, Array]]  # values at angles, and their bounds on arcs around them
 
 ARCS = 20_000  # of one supremum
 NARROW = 1e-9  # half an arc, at a pole on the circle
@@ -50,13 +53,15 @@ SAFE = 1e-9  # by which a margin exceeds a distance, for rounding
 class NuGap:
     """How far a loop is from another one.  `margin`: at least b of the first one, 0 where it is not proved stable.
 
-    `distance` is at most `bound`.  `reason` says why there is no distance below 1, or no certificate.
+    `distance` is at most `bound`; at each angle the distance is at most `part` of the margin there.  `reason` says why
+    there is no distance below 1, or no certificate.
     """
 
     margin: float
     distance: float
     bound: float
     reason: str = ""
+    part: float = 1.0
 
     @property
     def certified(self) -> bool:
@@ -66,7 +71,7 @@ class NuGap:
     @property
     def margin_left(self) -> float:
         """Returns a lower bound of the margin of the second loop; 0 without a certificate."""
-        return math.sin(math.asin(self.margin) - math.asin(self.bound)) if self.certified else 0.0
+        return math.sin(math.asin(self.margin) - math.asin(self.part * self.margin)) if self.certified else 0.0
 
 
 def nu_gap(first: OpenedLap, second: OpenedLap) -> NuGap:
@@ -82,12 +87,26 @@ def nu_gap(first: OpenedLap, second: OpenedLap) -> NuGap:
     margin = 1 / (math.sqrt(2) * _supremum(partial(bounded, here.both, 0 * here.both.d))[1])
     if not _winds(first, second):
         return NuGap(margin, 1.0, 1.0, "the winding condition does not hold")
-    distance, bound = _supremum(_chordal(first, second))
-    if bound + SAFE >= margin:
+    apart = _chordal(first, second)
+    distance, bound = _supremum(apart)
+    part = bound / margin if bound + SAFE < margin else _supremum(_parts(here, apart))[1]
+    if part + SAFE >= 1:
         return NuGap(margin, distance, min(bound, 1.0), "the distance is not below the margin")
     if not _all_seen(second):
-        return NuGap(margin, distance, bound, "the second one has a mode that its loop does not see or move")
-    return NuGap(margin, distance, bound)
+        return NuGap(margin, distance, min(bound, 1.0), "the second one has a mode that its loop does not see or move")
+    return NuGap(margin, distance, min(bound, 1.0), part=part)
+
+
+def _parts(here: _Sensitivity, apart: Bounds) -> Bounds:
+    """Returns the distance at some angles as a part of the margin there, and what it cannot exceed around them."""
+    both = here.both
+
+    def part(middle: Array, half: float) -> tuple[Array, Array]:
+        sizes, bounds = bounded(both, 0 * both.d, middle, half)
+        (distances, most) = apart(middle, half)
+        return math.sqrt(2) * sizes * distances, math.sqrt(2) * bounds * most
+
+    return part
 
 
 def _with_state(lap: OpenedLap) -> OpenedLap:
@@ -131,7 +150,7 @@ class _Sensitivity:
         return sizes, np.maximum(sizes - math.sqrt(2) * off, LEAST)
 
 
-def _chordal(first: OpenedLap, second: OpenedLap) -> Callable[[Array, float], tuple[Array, Array]]:
+def _chordal(first: OpenedLap, second: OpenedLap) -> Bounds:
     """Returns the distance at some angles, and what it cannot exceed on the arcs around them."""
     here, there = _Sensitivity(first), _Sensitivity(second)
     apart, unit = there.without(here), 0 * here.unit
@@ -144,7 +163,7 @@ def _chordal(first: OpenedLap, second: OpenedLap) -> Callable[[Array, float], tu
     return distance
 
 
-def _supremum(of: Callable[[Array, float], tuple[Array, Array]]) -> tuple[float, float]:
+def _supremum(of: Bounds) -> tuple[float, float]:
     """Returns the largest value met over the upper half of the circle, and a bound of all on it."""
     half = math.pi / 64
     middle = np.arange(32) * 2 * half + half
