@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from coherence.exploring.size_edges import SizeEdge
 
 IDLE = ("jobs", "cluster", "into", "picture")
-ONE_EDGE = "one edge is shown: where answers turn more than once, another one may lie between values that were not asked"
+ONE_EDGE = (
+    "one edge is shown: where answers turn more than once, another one may lie between values that were not asked"
+)
 
 
 def answered(given: Mapping[str, Any]) -> int:

@@ -1,14 +1,15 @@
-"""Scales the rates of what is inside boundaries by the share of a device that it gets there.
+"""Scales the rates and the memory of what is inside boundaries by the share of a device that it gets there.
 
 `capacity_fraction` of a boundary is the share of one device that one of its instances gets: it scales rates, never
-counts.  A rate that was measured inside says so (`measured_in: slices`) and is not scaled again.
+counts.  `memory_fraction` is that of its memory: it scales the `blocks` of an engine, to whole ones.  What was measured
+inside says so (`measured_in: slices`) and is not scaled again.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import NOWHERE, Place
@@ -18,6 +19,7 @@ from coherence.language.design import Component, Design
 from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity, Reading
 
+MEMORY = "blocks"
 RATES = ("rate_per_", "rate_each", "service_rate", "capacity", "throughput")
 WHOLE = Fraction(1)
 NOTHING = Quantity(WHOLE, WHOLE, ONE, "", NOWHERE)
@@ -89,22 +91,36 @@ def with_shared_rates(design: Design) -> Design:
 
 
 def _rates(design: Design, component: Component) -> Iterator[tuple[str, Quantity]]:
-    """Yields the rates of a component that are not what they were, with what they are now."""
-    shares = tuple(_shares(design, component)) if design.boundaries else ()
+    """Yields the rates and the memory of a component that are not what they were, with what they are now."""
+    shares = tuple(_shares(design, component, "capacity_fraction")) if design.boundaries else ()
+    parts = tuple(_shares(design, component, "memory_fraction")) if design.boundaries else ()
+    stated_around = (b.constants.get("memory_fraction") for b in around(design, component.name))
+    memories = tuple(share for share in stated_around if isinstance(share, Quantity))  # also those that are counted
     for key, value in component.constants.items():
         stated = value.stated if isinstance(value, ScaledRate) else value
-        if isinstance(stated, Quantity) and key.startswith(RATES) and stated.dimension.physical == ONE / SECOND:
-            if shares:
-                yield key, _scaled(stated, shares)
-            elif stated is not value:
-                yield key, stated
+        if not isinstance(stated, Quantity):
+            continue
+        own = shares if key.startswith(RATES) and stated.dimension.physical == ONE / SECOND else ()
+        own = parts if key == MEMORY else own
+        if key == MEMORY and (own or memories):
+            scaled = _whole(_scaled(stated, own)) if own else _scaled(stated, ())
+            yield key, replace(scaled, also=tuple(share.place for share in memories))
+        elif own:
+            yield key, _scaled(stated, own)
+        elif stated is not value:
+            yield key, stated
 
 
-def _shares(design: Design, component: Component) -> Iterator[Quantity]:
+def _whole(blocks: ScaledRate) -> ScaledRate:
+    """Returns the blocks that are whole."""
+    return replace(blocks, low=Fraction(math.floor(blocks.low)), high=Fraction(math.floor(blocks.high)))
+
+
+def _shares(design: Design, component: Component, key: str) -> Iterator[Quantity]:
     measured = component.measured_in.text if component.measured_in is not None else ""
     counted = {measured, *(boundary.name for boundary in around(design, measured))} if measured else set()
     for boundary in around(design, component.name):
-        share = boundary.constants.get("capacity_fraction")
+        share = boundary.constants.get(key)
         whole = isinstance(share, Quantity) and share.low == share.high == WHOLE
         if isinstance(share, Quantity) and not whole and boundary.name not in counted:
             yield share

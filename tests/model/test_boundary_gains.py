@@ -14,6 +14,7 @@ from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
+from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import ScaledRate
 from coherence.model.elaborate import model_of
 from coherence.simulate.execute.exact import execute
@@ -84,10 +85,12 @@ def test_a_gain_is_proved_and_its_rest_is_where_the_equation_has_it() -> None:
         assert last.after["pool.desired.commanded"] == rest
 
 
-def test_a_range_of_gains_is_one_unknown_constant_that_no_proof_for_one_value_settles() -> None:
+def test_a_range_of_gains_is_one_unknown_constant_and_is_proved_as_a_whole_where_it_is_the_only_one() -> None:
     model = model_of(read_text(scaler("gain: 50 % .. 80 %, reading_gain: 90 % .. 110 %"), "d"))
     assert {"vm.gain", "vm.reading_gain"} <= model.constants.keys()
-    assert findings(scaler("gain: 50 % .. 80 %"))["COH301"].verdict is not Verdict.PROVED
+    assert findings(scaler("gain: 50 % .. 80 %"))["COH301"].verdict is Verdict.PROVED
+    both = findings(scaler("gain: 50 % .. 80 %, reading_gain: 90 % .. 110 %"))
+    assert both["COH301"].verdict is not Verdict.PROVED
 
 
 def test_neutral_gains_and_loops_beside_change_nothing() -> None:
@@ -159,3 +162,16 @@ def test_a_repair_of_a_scaled_rate_writes_what_is_stated() -> None:
     edit = change(Subject(design, {"d": text}), rate, Fraction(1, 2))
     assert edit is not None
     assert edit.new == "10 req/s"
+
+
+@pytest.mark.parametrize(("inside", "share", "there"), [
+    ("", "50 %", (50, 50)), ("", "33.3 % .. 50 %", (33, 50)), ("", "100 %", (101, 101)), (", measured_in: slices", "50 %", (101, 101)),
+])  # fmt: skip
+def test_an_engine_has_its_share_of_the_memory_in_whole_blocks(inside: str, share: str, there: tuple[int, int]) -> None:
+    text = f"""coherence: 1
+infrastructure: {{boundaries: {{slices: {{around: [engine], memory_fraction: {share}}}}}}}
+components: {{engine: {{uses: inference_server, blocks: 101 block, step_time: 10 ms, per_prompt_token: 0 s/token{inside}}}}}
+"""
+    blocks = read_text(text, "d").components["engine"].constants["blocks"]
+    assert isinstance(blocks, Quantity)
+    assert (blocks.low, blocks.high) == there
