@@ -62,9 +62,10 @@ def as_json(edge: SizeEdge) -> dict[str, Any]:
 def render(path: str, edge: SizeEdge) -> Iterator[str]:
     """Yields the edge in lines of text."""
     shown = as_json(edge)
-    yield f"{path}: {shown['key']} asked at {len(shown['asked'])} values from {shown['asked'][0]} to {shown['asked'][-1]}"
+    values = shown["asked"]
+    yield f"{path}: {shown['key']} asked at {len(values)} values from {values[0]} to {values[-1]}"
     if edge.fails is None:
-        yield f"no conflict at either end of the range; at {shown['holds']} {'; '.join(shown['proved'])} proved"
+        yield f"no conflict at either end of the range; proved at {shown['holds']}: {'; '.join(shown['proved'])}"
     elif edge.holds is None:
         yield "at no value of the range is it proved to hold"
     else:

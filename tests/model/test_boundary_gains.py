@@ -165,12 +165,14 @@ def test_a_repair_of_a_scaled_rate_writes_what_is_stated() -> None:
 
 
 @pytest.mark.parametrize(("inside", "share", "there"), [
-    ("", "50 %", (50, 50)), ("", "33.3 % .. 50 %", (33, 50)), ("", "100 %", (101, 101)), (", measured_in: slices", "50 %", (101, 101)),
+    ("", "50 %", (50, 50)), ("", "33.3 % .. 50 %", (33, 50)), ("", "100 %", (101, 101)),
+    (", measured_in: slices", "50 %", (101, 101)),
 ])  # fmt: skip
 def test_an_engine_has_its_share_of_the_memory_in_whole_blocks(inside: str, share: str, there: tuple[int, int]) -> None:
     text = f"""coherence: 1
 infrastructure: {{boundaries: {{slices: {{around: [engine], memory_fraction: {share}}}}}}}
-components: {{engine: {{uses: inference_server, blocks: 101 block, step_time: 10 ms, per_prompt_token: 0 s/token{inside}}}}}
+components:
+  engine: {{uses: inference_server, blocks: 101 block, step_time: 10 ms, per_prompt_token: 0 s/token{inside}}}
 """
     blocks = read_text(text, "d").components["engine"].constants["blocks"]
     assert isinstance(blocks, Quantity)
