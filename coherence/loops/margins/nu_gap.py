@@ -9,8 +9,8 @@ S = (I + P)^-1 and T = I - S,
 (S and T are coprime factors of P, and S2 T1 - T2 S1 = S2 - S1), where the winding condition holds; else delta = 1.
 It holds where [P1, -P2~] has exactly as many poles outside of the circle as P2 has states.  Where the distance at each
 z is less than r < 1 times the margin there, P2 closed by the same 1 is stable where P1 is: its factor is that of P1
-times one in which the identity outweighs the rest at each z, so that it winds as often.  sin(arcsin b - arcsin r b) is then
-a lower bound of b(P2).  delta < b(P1) is the case r = delta / b.
+times one in which the identity outweighs the rest at each z, so that it winds as often.  Then
+sin(arcsin b - arcsin r b) is a lower bound of b(P2).  delta < b(P1) is the case r = delta / b.
 
 Suprema are bounded on arcs, as in `sampled_margins`; S on |t - m| <= h differs from S(m) by at most
 h |C R| |R B| / (1 - h |R|), and |V^-1| <= sqrt(2), as S + T = I.  The product of the norms of the three factors is
