@@ -176,4 +176,4 @@ components:
 """
     blocks = read_text(text, "d").components["engine"].constants["blocks"]
     assert isinstance(blocks, Quantity)
-    assert (blocks.low, blocks.high) == there
+    assert (int(blocks.low), int(blocks.high)) == there
