@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -25,6 +25,7 @@ Size = Fraction | int | None  # of a way, such as its sends; None is unbounded
 
 MOST_WAYS = 64
 FOREVER = Fraction(10**12)  # seconds of a send that nothing ends
+INSTANT = Fraction(1, 10**9)  # seconds, by which limits are told apart that end at once
 OTHER = "any other failure"
 QUICK, SLOW, ANY = "quick", "slow", "any"
 
@@ -160,14 +161,16 @@ class RetryAmplification:
 
 def amplification(
     way: Sequence[RetryPolicy], cause: str, *, abandons: bool, least: bool = False, pace: str = QUICK,
-    copies: bool = True,
+    copies: bool = True, lean: int = 0,
 ) -> RetryAmplification:  # fmt: skip
     """Returns the most sends by one cause.  `abandons`: without `on_timeout`; `least`: the smallest of ranges;
     `copies`: second copies of tries count.
 
-    `pace`: failures as fast as they can be, as slow as they are stated, or anything between (then a bound).
+    `pace`: failures as fast as they can be, as slow as they are stated, or anything between (then a bound).  `lean`:
+    of limits that end at one instant the inner ones end first (1), the outer ones (-1), or as it comes (0).
     """
-    layers = tuple(_layer(plan, cause, abandons=abandons, least=least, copies=copies) for plan in way)
+    plain = (_layer(plan, cause, abandons=abandons, least=least, copies=copies) for plan in way)
+    layers = tuple(_leaning(layer, lean * 2 * (len(way) - 1 - depth), lean) for depth, layer in enumerate(plain))
     quick, slow = _takes(way[-1], cause)
     if any(layer.hedge is not None for layer in layers):
         slow = max(slow, _longest(way[-1], cause))
@@ -186,6 +189,15 @@ def _layer(plan: RetryPolicy, cause: str, *, abandons: bool, least: bool, copies
         timed_tries=tries if tries_again(plan.call, "timeout") else (1,),
         hedge=None if hedge is None else hedge.high if least else hedge.low,
     )  # fmt: skip
+
+
+def _leaning(layer: RetryLayer, later: int, lean: int) -> RetryLayer:
+    """Returns a layer whose limits are later by so many instants, that of all its tries by one more."""
+    if not lean:
+        return layer
+    limit = None if layer.limit is None else max(layer.limit + later * INSTANT, NOTHING.low)
+    deadline = None if layer.deadline is None else max(layer.deadline + (later + lean) * INSTANT, NOTHING.low)
+    return replace(layer, limit=limit, deadline=deadline)
 
 
 def _takes(plan: RetryPolicy, cause: str) -> tuple[Fraction, Fraction]:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.base.places import Place
-from coherence.language.design import Component, Job, needed
+from coherence.language.design import Component, Design, Job, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, Spread, Ties
 from coherence.verify.facts.design_facts import DesignFacts, copies
@@ -161,11 +161,18 @@ def _stating(facts: DesignFacts, resource: str) -> Iterator[Mapping[str, Any]]:
 def _holders(facts: DesignFacts, thing: str, resource: str) -> list[tuple[Fraction | None, Fraction]]:
     """Returns, for each other thing or job that holds a resource, how many members it has at most and what each holds.
 
-    None: their number has no bound.
+    None: their number has no bound.  What may lie on no place that takes the thing holds nothing there.
     """
     owners: list[Component | Job] = [*facts.design.components.values(), *facts.design.jobs.values()]
-    holding = [owner for owner in owners if owner.name != thing and resource in needed(owner)]
+    others = [owner for owner in owners if owner.name != thing and resource in needed(owner)]
+    holding = [owner for owner in others if _meet(facts.design, thing, owner.name)]
     return [(_most_members(facts, owner), needed(owner)[resource].high) for owner in holding]
+
+
+def _meet(design: Design, thing: str, other: str) -> bool:
+    """Decides whether some place takes members of both."""
+    states, of_other = admissions_of(design, thing), admissions_of(design, other)
+    return any(state == OPEN == of_other[place] for place, state in states.items())
 
 
 def _most_members(facts: DesignFacts, owner: Component | Job) -> Fraction | None:

@@ -64,14 +64,14 @@ def offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
 
 
 def _offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
-    called = [*_called(facts.design, thing)]
-    rates = called or [*_arriving(facts, thing)]
-    return _together(rates, unstated_sources(facts.design, thing) if called else ()) if rates else None
+    reaching = [*called(facts.design, thing)]
+    rates = reaching or [*_arriving(facts, thing)]
+    return _together(rates, unstated_sources(facts.design, thing) if reaching else ()) if rates else None
 
 
 def sent(design: Design, callee: str, only: str | None) -> OfferedRate | None:
     """Returns the first tries that calls bring to a callee, of all workloads or of one; None where none is stated."""
-    rates = [rate for rate in _called(design, callee) if only is None or only in rate.names]
+    rates = [rate for rate in called(design, callee) if only is None or only in rate.names]
     unstated = tuple(name for name in unstated_sources(design, callee) if only is None or name == only)
     return _together(rates, unstated) if rates else None
 
@@ -175,7 +175,7 @@ def _per_second(quantity: Quantity) -> bool:
     return quantity.dimension.physical.powers == (("s", -1),)
 
 
-def _called(design: Design, thing: str) -> Iterator[OfferedRate]:
+def called(design: Design, thing: str) -> Iterator[OfferedRate]:
     """Yields each workload once for every way that its calls lead to the thing."""
     if not design.calls:
         return
@@ -296,8 +296,8 @@ def each_serves(facts: DesignFacts, thing: str) -> tuple[Quantity, bool] | None:
             return given, True
     load = offered(facts, thing)
     reaching = [facts.design.workload[name] for name in load.names] if load is not None else []
-    means = [mean for workload in reaching if (mean := _mean(workload)) is not None and mean.low > 0]
-    alone = len(means) == len(reaching) == 1 and _one_by_one(facts, thing) and _only_server(facts, reaching[0], thing)
+    means = [mean for workload in reaching if (mean := mean_service(workload)) is not None and mean.low > 0]
+    alone = len(means) == len(reaching) == 1 and alone_at(facts, reaching[0], thing)
     return (means[0], False) if alone else None
 
 
@@ -309,6 +309,11 @@ def unread_rates(design: Design, thing: str) -> list[tuple[str, Quantity]]:
     rates = [(key, given) for key, given in stated if isinstance(given, Quantity) and _per_second(given)]
     named = used_names(design) if rates else frozenset[str]()
     return [(key, given) for key, given in rates if named.isdisjoint((key, f"{thing}.{key}"))]
+
+
+def alone_at(facts: DesignFacts, workload: Workload, thing: str) -> bool:
+    """Decides whether members of a thing serve all of a workload, one request at a time each, and nobody else does."""
+    return _one_by_one(facts, thing) and _only_server(facts, workload, thing)
 
 
 def _only_server(facts: DesignFacts, workload: Workload, thing: str) -> bool:
@@ -345,7 +350,8 @@ def _one_by_one(facts: DesignFacts, thing: str) -> bool:
     return not batches and not calls_on and not any(f"{thing}.{word}" in facts.counted for word in RUNNING)
 
 
-def _mean(workload: Workload) -> Quantity | None:
+def mean_service(workload: Workload) -> Quantity | None:
+    """Returns the mean time that one member works for a request; None where it is not stated as a time."""
     mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
     return mean if mean is not None and mean.dimension.physical.powers == (("s", 1),) else None
 
@@ -355,7 +361,12 @@ def _longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
     load, served = offered(facts, thing), each_serves(facts, thing)
     if load is None or served is None or served[1]:
         return None
-    service = facts.design.workload[load.names[0]].service
+    return longest_service_of(facts.design.workload[load.names[0]])
+
+
+def longest_service_of(workload: Workload) -> Quantity | None:
+    """Returns the `max` that cuts the services of a workload, where the mean of what it leaves is not their mean."""
+    service = workload.service
     most = service.max if isinstance(service, Spread2) else None
     if most is None or not isinstance(service, Spread2) or service.mean is None:
         return None

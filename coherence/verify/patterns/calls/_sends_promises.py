@@ -111,14 +111,21 @@ def _answer(
     of = [bound.name, *dict.fromkeys(plan.name for way in ways for plan in way)]
     if _holds(bound, limit[0], _sum(most)):
         again = _tried_again(tree, bound, limit[0], ways)
-        return _proved(question, bound, limit[0], most, of) if again is None else _meant(question, bound, most, *again)
+        if again is not None:
+            return _meant(question, bound, most, *again)
+        others = _other_orders(tree, ways, abandons=True, pace=ANY, counted=_sum(most))
+        return _proved(question, bound, limit[0], most, of, _tied(others))
     if _holds(bound, limit[0], _sum(least)):
         open_call = next((plan.name for way in ways if (plan := unsaid(way))), None)
         missing = TIMES.format(bound.callee) if open_call is None else f"on_timeout of {open_call}"
         return question.undecided(f"needs {missing}", _places(bound, most), of)
     surely = [_worst(tree, ways, abandons=False, least=True, pace=pace) for pace in (QUICK, SLOW)]
     bearable = any(_holds(bound, limit[1], max(parts, key=_total_of).sends) for parts in surely)
-    return _broken(question, subject, (bound, limit[0]), least, of, certain=not bearable and not share_of(ways))
+    pace = next(p for p in (QUICK, SLOW) if _sum(_worst(tree, ways, abandons=False, pace=p)) == _sum(least))
+    others = _other_orders(tree, ways, abandons=False, pace=pace, counted=_sum(least))
+    bears = any(_holds(bound, limit[1], sends) for sends in others)
+    certain = not bearable and not share_of(ways) and not bears
+    return _broken(question, subject, (bound, limit[0]), least, of, certain=certain, tied=_tied(others))
 
 
 def _tried_again(
@@ -148,12 +155,30 @@ def _meant(
     return question.undecided(needs, places, [bound.name, plan.name])
 
 
+def _other_orders(
+    tree: CallTree, routes: Sequence[Way], *, abandons: bool, pace: str, counted: int | None
+) -> list[int | None]:
+    """Returns the sends, where they are others, with limits that end at one instant ending in another order."""
+    others = {_sum(_worst(tree, routes, abandons=abandons, pace=pace, lean=lean)) for lean in (1, -1)} - {counted}
+    return sorted(others, key=lambda sends: (sends is None, sends or 0))
+
+
+def _tied(others: Sequence[int | None]) -> tuple[str, ...]:
+    """Returns what is assumed of limits that end at one instant, where their order matters."""
+    sends = " or ".join("without bound" if n is None else str(n) for n in others)
+    return (
+        (f"of limits that end at the same instant the order is as counted: in another one {sends} are sent",)
+        if others
+        else ()
+    )
+
+
 def _worst(
-    tree: CallTree, routes: Sequence[Way], *, abandons: bool, least: bool = False, pace: str = QUICK
+    tree: CallTree, routes: Sequence[Way], *, abandons: bool, least: bool = False, pace: str = QUICK, lean: int = 0
 ) -> list[RetryAmplification]:
     """Returns the sends of the ways that one request takes together, by the cause that makes most of them."""
     causes = dict.fromkeys(cause for way in routes for cause in causes_of(way))
-    count = partial(amplification, abandons=abandons, least=least, pace=pace)
+    count = partial(amplification, abandons=abandons, least=least, pace=pace, lean=lean)
     return max((_of_cause(tree, {way: count(way, cause) for way in routes}) for cause in causes), key=_total)
 
 
@@ -194,19 +219,20 @@ def _places(bound: SendsBound, parts: Sequence[RetryAmplification]) -> list[Plac
 
 
 def _proved(
-    question: Question, bound: SendsBound, limit: Fraction, parts: Sequence[RetryAmplification], of: list[str]
-) -> Finding:
+    question: Question, bound: SendsBound, limit: Fraction, parts: Sequence[RetryAmplification], of: list[str],
+    tied: tuple[str, ...],
+) -> Finding:  # fmt: skip
     total = _sum(parts) or 0
     message = f"one call of {bound.caller} sends at most {total} times to {bound.callee}, {bound.name} allows {limit}"
     numbers: Numbers = {"sends": (total, ""), "allowed": (limit, "")}
     evidence = arithmetic(numbers, certificate=sends_certificate(parts, limit, bound.op))
-    assumptions = [SHARED, *([IN_TURN.format(bound.caller)] if len(parts) > 1 else [])]
+    assumptions = [SHARED, *([IN_TURN.format(bound.caller)] if len(parts) > 1 else []), *tied]
     return question.proved(message, _places(bound, parts), of, evidence, assumptions=assumptions)
 
 
 def _broken(
     question: Question, subject: Subject, broken: tuple[SendsBound, Fraction], parts: Sequence[RetryAmplification],
-    of: list[str], *, certain: bool,
+    of: list[str], *, certain: bool, tied: tuple[str, ...],
 ) -> Finding:  # fmt: skip
     (bound, limit), worst = broken, max(parts, key=_total_of)
     alone = not _holds(bound, limit, worst.sends)
@@ -219,7 +245,7 @@ def _broken(
     return question.conflict(
         f"{sent}, but {bound.name} allows {limit}", [*_places(bound, blamed), *_times(worst)], of, evidence,
         certain=certain and alone,
-        assumptions=[SHARED, *([] if alone else [IN_TURN.format(bound.caller)])],
+        assumptions=[SHARED, *([] if alone else [IN_TURN.format(bound.caller)]), *tied],
         repairs=_fewer(subject, bound, limit, worst) if alone else _fewer_each(subject, bound, limit, blamed),
     )  # fmt: skip
 

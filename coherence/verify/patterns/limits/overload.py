@@ -63,6 +63,7 @@ from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight, place_of
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.queues.mixed_service import mixed_rate
 from coherence.verify.queues.offered_load import (
     RUNNING,
     OfferedRate,
@@ -135,7 +136,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     """Returns a thing with its load and what its members serve; None where the design does not say."""
-    demand, each, members = offered(facts, thing), member_rate(facts, thing), copies(facts, thing)
+    demand, members = offered(facts, thing), copies(facts, thing)
+    each = member_rate(facts, thing) or mixed_rate(facts, thing)
     if demand is None or each is None or members is None or members.low is None or members.high is None:
         return None
     scaled = any(not _only_lowers(writer) for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ()))
@@ -157,7 +159,7 @@ def _slots(facts: DesignFacts, station: LoadedThing) -> tuple[Limit, Quantity] |
     A member serves one at a time where its service time is stated; where a rate is stated, it is what it serves.
     """
     service = each_serves(facts, station.thing)
-    if service is None or service[1]:
+    if service is not None and service[1]:
         return None
     heads = (station.thing, *(station.demand.names if len(station.demand.names) == 1 else ()))
     counted = {text for head in heads for text in (head, f"{head}.requests")}
