@@ -20,6 +20,7 @@ COMMENTS = {
 MARKS = {  # of what has no comments
     "json": (b'"tool": "coherence', b'"title": "coherence design"', b'"title": "what `coherence'),
     "sarif": (b'"name": "coherence"',),
+    "csv": (b"bound,unit,kind,",),
 }
 
 

@@ -41,7 +41,7 @@ OF_ONE = ("measured", "picture", "schedule", "strict")  # options of one design 
 @click.option("--picture", metavar="FILE", help="Draw one bound over its ranges: FILE.svg, or FILE.png.")
 @click.option("--schedule", metavar="FILE.xml", help="Write what attains a floor of a fabric, for MSCCL.")
 @strict_option("a floor is without a number or a value that counts is not read")
-@output_option("text", "json", "latex")
+@output_option("text", "json", "latex", "csv")
 def command(  # noqa: PLR0913  (one parameter per option)
     *,
     target: str | None,
@@ -95,8 +95,8 @@ def _buys(inputs: Sequence[str], output: Sequence[Output]) -> int:
     from coherence.cli._buys import buys, buys_json, buys_text
 
     refuse_given(("listing", *OF_ONE), "--buys shows tasks in models, at inputs such as failures=2")
-    if any(one.form == "latex" for one in output):
-        raise UsageError("-o latex is of one bound, or of a design; --buys prints text or json")
+    if any(one.form in ("latex", "csv") for one in output):
+        raise UsageError("-o latex and csv are of one bound, or of a design; --buys prints text or json")
     values = buys(inputs)
     put_out(output, lambda form: {
         "json": lambda: _json({"tasks": buys_json(values)}), "text": lambda: _lines(buys_text(values)),
@@ -105,7 +105,7 @@ def _buys(inputs: Sequence[str], output: Sequence[Output]) -> int:
 
 
 def _list(output: Sequence[Output]) -> int:
-    from coherence.minimums import report
+    from coherence.minimums import report, tables
     from coherence.minimums.registry import entries
 
     refuse_given(("target", "inputs", *OF_ONE), "--list shows every bound")
@@ -113,6 +113,7 @@ def _list(output: Sequence[Output]) -> int:
     put_out(output, lambda form: {
         "json": lambda: _json({"bounds": [report.bound_json(entry) for entry in every]}),
         "latex": lambda: _lines(line for entry in every for line in report.page_latex(entry)),
+        "csv": lambda: tables.bounds_csv(entry.bound for entry in every),
         "text": lambda: _lines(report.table(every)),
     }[form]())  # fmt: skip
     return 0
@@ -137,11 +138,14 @@ def _bound(name: str, inputs: Sequence[str], output: Sequence[Output], picture: 
 
 def _rendered(name: str, result: BoundResult, form: str) -> str:
     """Returns one bound, or its value, in a format."""
-    from coherence.minimums import report
+    from coherence.minimums import report, tables
     from coherence.minimums.registry import entry
 
     if form == "json":
         return json.dumps(result.data, indent=2, allow_nan=False) + "\n"
+    if form == "csv":
+        own, answers = result.registered.bound, result.answers
+        return tables.bounds_csv([own]) if answers is None else tables.value_csv(answers.floor, answers.rungs)
     if result.answers is None:
         return _lines(report.page_latex(entry(name)) if form == "latex" else report.page(entry(name)))
     answers = result.answers
@@ -191,6 +195,10 @@ def _floors(result: FloorsResult, form: str) -> str:
 
     if form == "json":
         return json.dumps(result.data, indent=2, allow_nan=False) + "\n"
+    if form == "csv":
+        from coherence.minimums.tables import floors_csv
+
+        return floors_csv((design.path, design.floors) for design in result.designs)
     if form == "latex":
         return "".join(_lines(report.design_latex(design.floors)) for design in result.designs)
     return "".join(
@@ -208,6 +216,8 @@ def _prove(target: str | None, certificates: str | None, output: Sequence[Output
     from coherence.minimums.registry import entries, entry
 
     refuse_given(("listing", "buys", "inputs", *OF_ONE), "--prove runs proofs, which hold for every input")
+    if any(one.form in ("latex", "csv") for one in output):
+        raise UsageError("-o latex and csv are of bounds and designs; --prove prints text or json")
     sympy("proving bounds again")
     chosen = (entry(target),) if target is not None else tuple(entries().values())
     begun, rows = time.monotonic(), []

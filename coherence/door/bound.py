@@ -134,6 +134,19 @@ class BoundResult(VerbResult):
         """Returns the symbols, or with inputs what each assumption buys."""
         return frame(self._rows(), self.columns if self.answers is None else self.rungs)
 
+    def plot(self, ax: Any = None, *, panel: int = 0) -> Any:
+        """Draws the bound over the input that is its panel-th range on the axes `ax` (matplotlib), and returns them.
+
+        Raises UsageError where no input is a range, MissingExtraError without matplotlib.
+        """
+        from coherence.door.result import drawn
+        from coherence.minimums.bound_figure import bound_figure
+
+        panels = bound_figure(self.registered.bound, self._answers().floor.inputs).panels
+        if not 0 <= panel < len(panels):
+            raise UsageError(f"there is no panel {panel}: {len(panels)} inputs are ranges, the first is panel 0")
+        return drawn(panels[panel], ax)
+
     def _answers(self) -> BoundAnswers:
         if self.answers is None:
             names = ", ".join(self.registered.bound.names)

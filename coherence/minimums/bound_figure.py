@@ -27,6 +27,16 @@ def bound_figure(bound: Bound, spans: Mapping[str, Span]) -> Figure:
     return Figure(f"{bound.name}: {bound.quantity}", tuple(panels), 2, tuple(notes))
 
 
+def curves(bound: Bound, spans: Mapping[str, Span]) -> Iterator[tuple[str, list[tuple[float, float, float]]]]:
+    """Yields each input that is a range, with (input, least, most) of the bound along it, in SI units."""
+    for name, span in spans.items():
+        if name in bound.names and _is_range(span):
+            symbol = bound.symbol(name)
+            size, of_bound = _size(symbol.unit), _size(bound.unit)
+            points = _points(bound, spans, symbol)
+            yield name, [(x * size, low * of_bound, high * of_bound) for x, low, high in points]
+
+
 def _is_range(span: Any) -> bool:
     """Decides whether a number may take several values; a list of values (a tuple) is no range."""
     return not isinstance(span[0], tuple) and bool(span[0] != span[1])
