@@ -39,7 +39,9 @@ OF_ONE = ("measured", "picture", "schedule", "strict")  # options of one design 
     help="Split a measurement into floor, scheme and rest; THING.BOUND.SYMBOL=VALUE gives an input of it.",
 )
 @click.option("--picture", metavar="FILE", help="Draw one bound over its ranges: FILE.svg, or FILE.png.")
-@click.option("--schedule", metavar="FILE.xml", help="Write what attains a floor of a fabric, for MSCCL.")
+@click.option(
+    "--schedule", metavar="FILE", help="Write what attains a fabric's floor: .xml for MSCCL, .et for ASTRA-sim."
+)
 @strict_option("a floor is without a number or a value that counts is not read")
 @output_option("text", "json", "latex", "csv")
 def command(  # noqa: PLR0913  (one parameter per option)
@@ -73,7 +75,11 @@ def command(  # noqa: PLR0913  (one parameter per option)
         refuse_given(("strict",), "a bound by its name reads no design")
         if measured:
             raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
-        return _bound(target, inputs, output, picture) if schedule is None else _schedule(target, inputs, schedule)
+        if schedule is None:
+            return _bound(target, inputs, output, picture)
+        from coherence.cli._schedule import write_schedule
+
+        return write_schedule(target, inputs, schedule)
     _refuse_unknown_bound(target)
     refuse_given(("schedule",), "it is of one bound of a fabric, such as all_gather_fabric fabric=0>1,1>2,2>0")
     refuse_given(("picture",), "it draws one bound over a range, such as all_reduce_ring n=2..64")
@@ -154,27 +160,6 @@ def _rendered(name: str, result: BoundResult, form: str) -> str:
         *report.witness_text(answers.floor, answers.attained, answers.why),
         *(f"  {line}" for line in report.worth_text(answers.worth, answers.floor.bound.unit)),
     ))  # fmt: skip
-
-
-def _schedule(name: str, inputs: Sequence[str], file: str) -> int:
-    """Writes what attains the bound; the answer stands in the file alone."""
-    from coherence.base.output_files import write_output
-    from coherence.door.bound import bound_at
-    from coherence.minimums.registry import bounds
-
-    refuse_given(("output", "picture"), "--schedule writes a schedule and prints nothing")
-    able = [bound.name for bound in bounds() if bound.schedule is not None]
-    write = next((bound.schedule for bound in bounds() if bound.name == name), None)
-    if write is None:
-        raise UsageError(f"{name} names no schedule for a runtime; these do: {', '.join(able)}")
-    if not inputs:
-        raise UsageError(f"give the fabric: coherence bound {name} fabric=0>1,1>2,2>0 size=1GB --schedule {file}")
-    answers = bound_at(name, inputs).answers
-    assert answers is not None
-    write_output(
-        file, write({symbol: low for symbol, (low, _) in answers.floor.inputs.items()}).encode(), mark=b"<algo"
-    )
-    return 0
 
 
 def _design(target: str, measured: Sequence[str], output: Sequence[Output]) -> tuple[Sequence[NotRead], bool]:

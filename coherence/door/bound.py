@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from coherence.base.errors import InternalError, UsageError
 from coherence.door.quantities import Amount
-from coherence.door.result import VerbResult, frame, head, listed
+from coherence.door.result import VerbResult, drawn, frame, head, listed
 from coherence.door.sources import Source, name_of, workspace_of
 from coherence.findings.finding import NotRead
 from coherence.minimums.design_floors import DesignFloor
@@ -135,17 +135,10 @@ class BoundResult(VerbResult):
         return frame(self._rows(), self.columns if self.answers is None else self.rungs)
 
     def plot(self, ax: Any = None, *, panel: int = 0) -> Any:
-        """Draws the bound over the input that is its panel-th range on the axes `ax` (matplotlib), and returns them.
+        """Draws the bound over its panel-th range on axes of matplotlib, and returns them.  Raises UsageError."""
+        from coherence.minimums.bound_figure import bound_panel
 
-        Raises UsageError where no input is a range, MissingExtraError without matplotlib.
-        """
-        from coherence.door.result import drawn
-        from coherence.minimums.bound_figure import bound_figure
-
-        panels = bound_figure(self.registered.bound, self._answers().floor.inputs).panels
-        if not 0 <= panel < len(panels):
-            raise UsageError(f"there is no panel {panel}: {len(panels)} inputs are ranges, the first is panel 0")
-        return drawn(panels[panel], ax)
+        return drawn(bound_panel(self.registered.bound, self._answers().floor.inputs, panel), ax)
 
     def _answers(self) -> BoundAnswers:
         if self.answers is None:

@@ -27,6 +27,14 @@ def bound_figure(bound: Bound, spans: Mapping[str, Span]) -> Figure:
     return Figure(f"{bound.name}: {bound.quantity}", tuple(panels), 2, tuple(notes))
 
 
+def bound_panel(bound: Bound, spans: Mapping[str, Span], number: int) -> Panel:
+    """Returns the panel of one range, counted from 0.  Raises UsageError where there is none."""
+    panels = bound_figure(bound, spans).panels
+    if not 0 <= number < len(panels):
+        raise UsageError(f"there is no panel {number}: {len(panels)} inputs are ranges, counted from 0")
+    return panels[number]
+
+
 def curves(bound: Bound, spans: Mapping[str, Span]) -> Iterator[tuple[str, list[tuple[float, float, float]]]]:
     """Yields each input that is a range, with (input, least, most) of the bound along it, in SI units."""
     for name, span in spans.items():

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+import coherence as co
 from coherence.base.errors import UsageError
 from coherence.minimums.bound_figure import bound_figure
 from coherence.minimums.registry import entry
@@ -27,3 +28,13 @@ def test_the_curves_are_the_bound_at_the_ends_of_the_other_inputs() -> None:
 def test_without_a_range_there_is_nothing_to_draw() -> None:
     with pytest.raises(UsageError, match="over a range"):
         bound_figure(entry("all_reduce_end_point").bound, {"n": (Fraction(2), Fraction(2))})
+
+
+def test_a_bound_draws_one_of_its_ranges_on_axes() -> None:
+    pytest.importorskip("matplotlib")
+    ranged = co.bound("all_reduce_end_point", n=(2, 8), size="8 GiB", bandwidth="300 GB/s")
+    axes = ranged.plot()
+    ((_, least), *_) = [(line.get_label(), line.get_ydata()) for line in axes.get_lines()]
+    assert min(least) == pytest.approx(2 / 2 * 2**33 / 300e9)
+    with pytest.raises(UsageError, match="no panel 1"):
+        ranged.plot(panel=1)
