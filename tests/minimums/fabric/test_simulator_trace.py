@@ -32,7 +32,7 @@ def schema() -> dict[str, Any]:
     for message, fields in FIELDS.items():
         made = file.message_type.add(name=message)
         for name, number, kind, repeated in fields:
-            field = made.field.add(name=name, number=number, type=kind, label=3 if repeated else 1)  # type: ignore[arg-type]
+            field = made.field.add(name=name, number=number, type=kind, label=3 if repeated else 1)
             if kind == 11:
                 field.type_name = ".trace.Attribute"
     pool = descriptor_pool.DescriptorPool()
@@ -83,7 +83,7 @@ def test_every_message_is_sent_and_received_and_nothing_waits_for_ever(made: Fab
 
 
 def test_the_command_writes_a_file_for_each_member(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    words = ("bound", "all_reduce_fabric", "fabric=0>1,1>2,2>0", "size=9 kB", "--schedule", str(tmp_path / "ring.et"))
+    words = ["bound", "all_reduce_fabric", "fabric=0>1,1>2,2>0", "size=9 kB", "--schedule", str(tmp_path / "ring.et")]
     assert run(words) == 0
     assert sorted(file.name for file in tmp_path.iterdir()) == ["ring.0.et", "ring.1.et", "ring.2.et"]
     _, nodes = read((tmp_path / "ring.0.et").read_bytes())
