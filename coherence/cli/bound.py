@@ -75,11 +75,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         refuse_given(("strict",), "a bound by its name reads no design")
         if measured:
             raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
-        if schedule is None:
-            return _bound(target, inputs, output, picture)
-        from coherence.cli._schedule import write_schedule
-
-        return write_schedule(target, inputs, schedule)
+        return _bound(target, inputs, output, picture) if schedule is None else _schedule(target, inputs, schedule)
     _refuse_unknown_bound(target)
     refuse_given(("schedule",), "it is of one bound of a fabric, such as all_gather_fabric fabric=0>1,1>2,2>0")
     refuse_given(("picture",), "it draws one bound over a range, such as all_reduce_ring n=2..64")
@@ -140,6 +136,12 @@ def _bound(name: str, inputs: Sequence[str], output: Sequence[Output], picture: 
         files.write(bound_figure(result.registered.bound, result.answers.floor.inputs), picture)
     put_out(output, partial(_rendered, name, result))
     return 0
+
+
+def _schedule(name: str, inputs: Sequence[str], file: str) -> int:
+    from coherence.cli._schedule import write_schedule
+
+    return write_schedule(name, inputs, file)
 
 
 def _rendered(name: str, result: BoundResult, form: str) -> str:

@@ -89,6 +89,22 @@ TASKS = (
         _with(bound="clock_synchronisation"),
         _with("multicast", why="receivers compare: J. Elson, L. Girod and D. Estrin, OSDI 2002", value=0.0),
     )),
+    Task("far_clocks", "largest difference of clocks at the ends of a path of links", (
+        _with(bound="clock_skew_path"),
+        _with("multicast", why="receivers compare: J. Elson, L. Girod and D. Estrin, OSDI 2002", value=0.0),
+    )),
+    Task("messages_among_liars", "messages of one agreement although f may lie or be silent", (
+        _with(bound="byzantine_messages"),
+        _with("delay_bound", bound="byzantine_messages"),
+    )),
+    Task("whole_answer", "messages before an answer that more data may take back", (
+        _with(bound="answers_heard"),
+        _with("delay_bound", why="who has something to say has said it by then", value=0.0),
+    )),
+    Task("read_over_shards", "rounds of a read of several shards that never waits for writes", (
+        _with(bound="read_rounds"),
+        _with("old_answers", why="each shard answers from an older snapshot: H. Lu et al., OSDI 2016", value=1.0),
+    )),
     Task("partition", "longest time of an answer, from the beginning of a partition", (
         _with(bound="partition_answer_time"),
         _with("clock", bound="partition_answer_time"),

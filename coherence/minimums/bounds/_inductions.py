@@ -52,3 +52,11 @@ def each_step_adds(says: str) -> Checked:
     begin = ("(>= spent first)", "(= k 1.0)", "(< spent (+ first (* (- k 1.0) step)))")
     more = ("(>= spent (+ first (* (- k 1.0) step)))", "(>= after (+ spent step))", "(< after (+ first (* k step)))")
     return refuted(says, "QF_NRA", names, begin, more)
+
+
+def shared_work() -> Checked:
+    """Units that each do at most R T in T seconds do n R T together, by induction over them; F is no more than that."""
+    one_more = ("(<= done (* k (* R T)))", "(<= more (* R T))", "(> (+ done more) (* (+ k 1.0) (* R T)))")
+    all_done = ("(<= done (* k (* R T)))", "(>= done F)", "(< (* k (* R T)) F)")
+    return refuted("units one by one, and the work of all", "QF_NRA", ("k", "R", "T", "done", "more", "F"),
+                   one_more, all_done)  # fmt: skip

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Example, ProofGrade, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._inductions import shared_work
 from coherence.minimums.bounds._training import computing
 
 BOUND = Bound(
@@ -46,6 +47,7 @@ BOUND = Bound(
             1e-6,
         ),
     ),
+    proofs=(Recheck("smt", "what units do together in a time", shared_work, ProofGrade.UNIVERSAL),),
     telemetry=("operations of the model", "units"),
     applies=computing,
 )

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Example, ProofGrade, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._inductions import shared_work
 
 BOUND = Bound(
     name="decode_step_time",
@@ -69,5 +70,6 @@ BOUND = Bound(
             "arithmetic",
         ),
     ),
+    proofs=(Recheck("smt", "what units do together in a time", shared_work, ProofGrade.PART),),
     telemetry=("model bytes", "batch", "context"),
 )
