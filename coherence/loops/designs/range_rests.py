@@ -24,7 +24,8 @@ from coherence.simulate.execute.parametric_numbers import BranchRecord, Poly, St
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.single_loop_runs import every, render_starts
 
-MOST_SAMPLES = 2_000  # of the range, over all starts
+MOST_SAMPLES = 1_000  # of the range, over all starts
+FEW = 3  # starts whose samples say how many all of them will take
 RELATIONS = {
     frozenset({-1}): "<", frozenset({-1, 0}): "<=", frozenset({0}): "=", frozenset({0, 1}): ">=", frozenset({1}): ">",
 }  # fmt: skip
@@ -106,7 +107,8 @@ def rests_in_range(
         if late():
             return None
         samples.append(own)
-        if len(own) == left:
+        expected = sum(map(len, samples)) * len(choices) / len(samples)
+        if len(own) == left or (len(samples) == FEW and expected > MOST_SAMPLES):
             raise NotExactError(f"more than {MOST_SAMPLES} values of {path} stand for its range")
     return RangeRests(path, span, len({tuple(sorted(start.values.items())) for start in choices}), tuple(samples))
 
