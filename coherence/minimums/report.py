@@ -127,7 +127,7 @@ def value_text(floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung]
     yield f"  {floor.bound.kind}, of {floor.bound.quantifier}; {evidence(floor.bound)}"
     for steepest in steep:
         how = "" if steepest.exact else " (by differences)"
-        yield f"  1 % more {steepest.symbol} changes it by {steepest.elasticity:+.3g} %{how}"
+        yield f"  1 % more {steepest.symbol} changes it by {steepest.elasticity + 0.0:+.3g} %{how}"
     for rung in rungs:
         if rung.floor is None:
             yield f"  without {rung.assumption}: needs {', '.join(rung.missing)}"
