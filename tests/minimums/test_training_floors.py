@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from bench._minimums_published import MEGATRON as MODELS
+from coherence.cli._run import run
 from coherence.language.reading import read_text
 from coherence.minimums.design_floors import DesignFloor, design_floors
 from coherence.minimums.floors import at
@@ -72,6 +75,45 @@ def test_the_peak_is_that_of_the_stated_precision() -> None:
     assert faster is not None
     assert slower is not None
     assert faster.low * 1979 == slower.low * 989
+
+
+MEGATRON = """coherence: 1
+infrastructure:
+  tiers:
+    a100: {{uses: a100_sxm_80, count: {units}, operations: {operations}, stages: {stages}, micro_batches: {batches}}}
+"""
+INNOCENT = ("full_duplex", "no_latency", "fluid", "peak_rates", "stated_precision", "balanced", "flush")
+
+
+def measured(capsys: pytest.CaptureFixture[str], folder: Path, design: str, *measurements: str) -> str:
+    file = folder / "design.yaml"
+    file.write_text(design)
+    assert run(["bound", str(file), *(word for one in measurements for word in ("--measured", one))]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_three_published_runs_are_split_from_their_designs_and_accuse_nothing_innocent(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Llama 3 405B (54 days, more than 90 % effective), Megatron-LM 1T, and NCCL at 480 GB/s of bus bandwidth."""
+    shown = measured(
+        capsys, tmp_path, RUN.format(constants=LLAMA), "h100.checkpoint_overhead=10 %", "h100.compute_time=54 d"
+    )
+    assert "46.9% .. 96.3% of the measured" in shown
+    assert "50.3% of the measured" in shown
+    assert "violated" not in shown
+    batch, layers, width, stages, _, units = MODELS["1T"][0]
+    shape = {"batch": batch, "sequence": 2048, "layers": layers, "width": width}
+    operations = at(entry("transformer_operations").bound, shape)
+    design = MEGATRON.format(units=units, operations=float(operations), stages=stages, batches=batch)
+    shown = measured(capsys, tmp_path, design, *(f"a100.compute_time={MODELS['1T'][1][1]} s",))
+    assert "56.2% of the measured" in shown
+    assert "violated" not in shown
+    nccl = RUN.format(constants=", message_size: 8 GB").replace("16384", "8")
+    accused = measured(capsys, tmp_path, nccl, "h100.all_reduce_end_point=29.1667 ms").partition("violated")[2]
+    assert "end_point_reduction: a bus bandwidth above the link's" in accused
+    assert [name for name in INNOCENT if name in accused] == []
 
 
 PODS = """coherence: 1

@@ -29,7 +29,7 @@ def states(tier: Tier, *names: str) -> bool:
     return any(name in tier.constants for name in names)
 
 
-def collective(what: str, *, parts: bool = False) -> Applies:
+def collective(*, parts: bool = False) -> Applies:
     """Returns what applies a collective to the devices of each tier that says how large its messages are.
 
     parts: each device holds one message of the size, and all of them together are the bytes of the collective.
@@ -40,7 +40,7 @@ def collective(what: str, *, parts: bool = False) -> Applies:
             size = constant(tier, "message_size")
             if size is None or (isinstance(tier.count, Quantity) and tier.count.low < 2):
                 continue
-            gathered = needed(Gathered(f"{what} of {tier.name}"), tier, size="message_size", bandwidth="link_bandwidth")
+            gathered = needed(Gathered(tier.name), tier, size="message_size", bandwidth="link_bandwidth")
             gathered.quantity("n", tier.count, f"count of {tier.name}")
             if parts and isinstance(tier.count, Quantity):
                 gathered.spans["size"] = (size.low * tier.count.low, size.high * tier.count.high)
@@ -53,7 +53,7 @@ def failing(design: Design) -> Iterator[Application]:
     """Yields the job on each tier that says how often a device fails."""
     for tier in design.tiers.values():
         if states(tier, "device_mtbf"):
-            gathered = needed(Gathered(f"the job on {tier.name}"), tier, part_mtbf="device_mtbf")
+            gathered = needed(Gathered(tier.name), tier, part_mtbf="device_mtbf")
             yield gathered.quantity("n", tier.count, f"count of {tier.name}").application()
 
 
@@ -65,7 +65,7 @@ def checkpointing(*symbols: str) -> Applies:
         for tier in design.tiers.values():
             if not states(tier, "checkpoint_time"):
                 continue
-            gathered = needed(Gathered(f"the job on {tier.name}"), tier, **{name: keys[name] for name in symbols})
+            gathered = needed(Gathered(tier.name), tier, **{name: keys[name] for name in symbols})
             needed(gathered, tier, mtbf="device_mtbf")
             device, count = constant(tier, "device_mtbf"), tier.count
             if not isinstance(count, Quantity) or count.low < 1:
@@ -81,7 +81,7 @@ def piped(design: Design) -> Iterator[Application]:
     """Yields the pipeline of each tier that says how many stages it has."""
     for tier in design.tiers.values():
         if states(tier, "stages", "micro_batches"):
-            yield needed(Gathered(f"the pipeline on {tier.name}"), tier, p="stages", m="micro_batches").application()
+            yield needed(Gathered(tier.name), tier, p="stages", m="micro_batches").application()
 
 
 def computing(design: Design) -> Iterator[Application]:

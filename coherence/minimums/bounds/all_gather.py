@@ -49,5 +49,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "what each member misses crosses its link", received, ProofGrade.UNIVERSAL),),
     witness=Witness("a ring, message by message", executed),
     telemetry=("bytes of the collective", "link rate", "members"),
-    applies=collective("an all-gather", parts=True),
+    applies=collective(parts=True),
 )

@@ -59,5 +59,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "what each number needs is sent", reduced_and_spread, ProofGrade.UNIVERSAL),),
     witness=Witness("the ring algorithm, step by step", ring),
     telemetry=("bytes of the collective", "link rate", "members"),
-    applies=collective("an all-reduce"),
+    applies=collective(),
 )
