@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench._cycles_runs import Lap, Seen, executed, flowing, simulated
-from bench.harness import Row
+from bench.harness import Row, on_all_cores
 from coherence.language.reading import read_text
 from coherence.loops.cycles.cycle_search_result import CycleSearchResult
 from coherence.loops.cycles.delayed_runs import start_at
@@ -41,9 +41,8 @@ class Case(NamedTuple):
 
 def rows() -> Iterator[Row]:
     """Worst differences in period and amplitude, cycles missed or invented, and wrong replica periods."""
-    rng, cases = np.random.default_rng(7), list[tuple[str, Case]]()
-    for kind, (count, make) in KINDS.items():
-        cases += [(kind, make(rng)) for _ in range(count)]
+    tasks = [(kind, number) for kind, (count, _) in KINDS.items() for number in range(count)]
+    cases = [(kind, case) for (kind, _), case in zip(tasks, on_all_cores(_case, tasks), strict=True)]
     pairs = [(k, c.predicted, c.seen) for k, c in cases if isinstance(c.predicted, Lap) and isinstance(c.seen, Lap)]
     decided = [(k, c) for k, c in cases if "undecided" not in (c.predicted, c.seen)]
     wrong = [k for k, c in decided if isinstance(c.predicted, Lap) != isinstance(c.seen, Lap)]
@@ -62,6 +61,12 @@ def rows() -> Iterator[Row]:
     share = 100 * sum(open_.values()) / len(cases)
     yield Row("limit cycles: undecided", share, "<= 10", f"% {_counted(list(open_.elements()))}", peer)
     yield Row("replica law: wrong periods, delay 0 to 5", _replicas(), "== 0", "of starts", "plain iteration")
+
+
+def _case(task: tuple[str, int]) -> Case:
+    """Returns one case of a kind, drawn from a start of its own."""
+    kind, number = task
+    return KINDS[kind][1](np.random.default_rng([7, list(KINDS).index(kind), number]))
 
 
 def _counted(kinds: list[str]) -> str:

@@ -1,8 +1,8 @@
 """What an examination of the control engine reproduced, line by line, with the right answer of today.
 
 Each command is run as it was; a text stands here as a network or a design, beside what must be printed and the exit
-code.  Lines without a command: pictures (D10) are looked at, `tests/loops/pictures` count what is drawn; interchange
-(D11) stands in `tests/loops/interchange`; limit cycles that took seconds (D9) in `tests/loops/cycles`.
+code.  Lines without a command: the decay behind a long delay (D5) stands in `networks/test_delayed_verdict.py`, limit
+cycles that took seconds (D9) in `cycles`, pictures (D10) in `pictures`, interchange (D11) in `interchange`.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ couplings:
   - {from: room, to: ctl, gain: -1}
   - {from: ctl, to: room}
 """
-LONG = """network: 1
-blocks: {plant: {numerator: [0.357], denominator: [1, 0.12, 9], delay: 1000 s}}
+LATE_RESONANCE = """network: 1
+blocks: {plant: {numerator: [0.357], denominator: [1, 0.12, 9], delay: 1 s}}
 couplings: [{from: plant, to: plant, gain: -1}]
 """
 ALGEBRAIC = """network: 1
@@ -130,9 +130,9 @@ LINES = (
     Line(
         "D2 an equilibrium inside the bounds that was not seen",
         TANK % ("", 1, f"2 + 0.9 * ({LATE} - 5)", 0),
-        ANALYZE,
-        (r"operating point valve\.open = 2, tank\.level = 5", r"linear +stable: exact count of the roots"),
-        0,
+        CHECK,
+        (r"ctl never settles", r"unstable at tank\.level = 5, valve\.open = 2, linear rate 0\.0139 1/s"),
+        1,
         True,
     ),
     Line(
@@ -149,14 +149,13 @@ LINES = (
         True,
     ),
     Line(
-        "D3 sampled control of a lag, checked",
+        "D3 sampled control of a lag",
         ROOM,
         CHECK,
         (r"ctl never settles", r"linear period 322\.9 s"),
         1,
         True,
     ),
-    Line("D3 the same, analyzed", ROOM, ANALYZE, (r"factor 1\.043 a lap, period 322\.9 s",), 0, True),
     Line(
         "D3 the same as a network",
         ROOM_NETWORK,
@@ -181,14 +180,6 @@ LINES = (
         True,
     ),
     Line(
-        "D5 the decay behind a long delay",
-        LONG,
-        NETWORK,
-        (r"rightmost root +-8\.03652e-06 \+- 2\.99867j", r"period +2\.09532 s"),
-        0,
-        True,
-    ),
-    Line(
         "D6 an algebraic loop that any delay reverses",
         ALGEBRAIC % "",
         NETWORK,
@@ -202,7 +193,7 @@ LINES = (
         "D8 a thermostat without a period",
         SWITCHED % "(1 if thermostat else 0)",
         CHECK,
-        (r"room\.temp never settles", r"every 1[01]\d\d?(\.\d+)? s|every \d+ min"),
+        (r"room\.temp never settles: room\.temp between 16\.55 and 20\.91, every 370\.4 s",),
         1,
         True,
     ),
@@ -233,7 +224,7 @@ def test_the_line_has_its_right_answer(line: Line, tmp_path: Path, capsys: pytes
 def test_the_json_of_a_network_has_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """D7: period, confirmation, crossover frequencies, Mt; of a sampled one lap, growth, margins of each block."""
     file = tmp_path / "case.yaml"
-    file.write_text(LONG.replace("1000 s", "1 s"), encoding="utf-8")
+    file.write_text(LATE_RESONANCE, encoding="utf-8")
     assert run([*NETWORK, str(file), "-o", "json"]) == 0
     delayed = json.loads(capsys.readouterr().out)
     file.write_text(ROOM_NETWORK.replace("[3]", "[1]"), encoding="utf-8")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -195,7 +195,7 @@ class Execution:
         moved: dict[str, Num] = entry.course.after(entry.after, self.motion.number(time - entry.time))
         return moved
 
-    def course_at(self, time: Fraction, anchor: Fraction | None = None) -> tuple[dict[str, Num], dict[str, Num]]:
+    def course_at(self, time: Fraction, anchor: Fraction | None = None) -> tuple[dict[str, Num], Mapping[str, Num]]:
         """(values, slopes) just after a time, in the motion that goes on just after `anchor` (the time itself)."""
         entry = self.history.entry_of_motion(time, time if anchor is None else anchor)
         if entry is None:

@@ -9,10 +9,10 @@ an event's float is taken as the rational that it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from coherence.base.reads import rebuilt
@@ -32,7 +32,16 @@ Num = Any
 Array = Any
 
 
-class PresentView(FlowView):
+class ValueView(FlowView):
+    """What a flow reads where values alone count, and no rates."""
+
+    __slots__ = ()
+
+    def _read(self, path: str) -> Num:
+        return self.wrap(self.values[path], 0) if path in self.run.flowing else super()._read(path)
+
+
+class PresentView(ValueView):
     """What a flow reads that looks at nothing in the past.  Raises NotExactError for a delay."""
 
     __slots__ = ()
@@ -79,16 +88,16 @@ class Curve:
         """Returns the values so many seconds later."""
         return {**values, **dict(zip(self.paths, map(float, self.integral.at(seconds)), strict=True))}
 
-    def slopes(self, seconds: float) -> dict[str, Num]:
+    def slopes(self, seconds: float) -> Mapping[str, Num]:
         """Returns the rates so many seconds later."""
-        return dict(zip(self.paths, map(float, self.integral.slope(seconds)), strict=True))
+        return CurveSlopes(self, seconds)
 
-    def _view(self, seconds: float, state: Array, tape: Tape) -> FlowView:
+    def _view(self, seconds: float, state: Array, tape: Tape) -> ValueView:
         values = {**self.base, **dict(zip(self.paths, map(float, state), strict=True))}
         time = self.time + Fraction(seconds) if self.run.horizon else self.time
-        return FlowView(self.run, time, values, {}, lambda v, _: Taped(float(v), tape), self.time)
+        return ValueView(self.run, time, values, {}, lambda v, _: Taped(float(v), tape), self.time)
 
-    def _raw(self, view: FlowView) -> list[float]:
+    def _raw(self, view: ValueView) -> list[float]:
         return [float(plain_of(evaluate(flow, view))) for flow in self.run.flowing.values()]
 
     def _speeds(self, seconds: float, state: Array) -> Array:
@@ -114,6 +123,26 @@ class Curve:
                 if edge is not None:
                     tape.guard(side * (float(edge) - level), abs(float(edge)) + abs(level))
         return tape.guards, [self.slack + ROUNDING * size for size in tape.sizes]
+
+
+class CurveSlopes(Mapping[str, Num]):
+    """Rates on a curve at a time, computed when the first is read: most readers of the past take values alone."""
+
+    def __init__(self, curve: Curve, seconds: float) -> None:
+        self.curve, self.seconds = curve, seconds
+
+    @cached_property
+    def rates(self) -> dict[str, float]:
+        return dict(zip(self.curve.paths, map(float, self.curve.integral.slope(self.seconds)), strict=True))
+
+    def __getitem__(self, path: str) -> Num:
+        return self.rates[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.curve.paths)
+
+    def __len__(self) -> int:
+        return len(self.curve.paths)
 
 
 class Integrated(Steady):

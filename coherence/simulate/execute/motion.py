@@ -8,7 +8,7 @@ of a conditional branch, `min`, `max`, `abs`, `floor` or `ceil`, and where a del
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -67,7 +67,7 @@ class FlowView:
         run: RunState,
         time: Fraction,
         values: dict[str, Num],
-        slopes: dict[str, Num],
+        slopes: Mapping[str, Num],
         wrap: Callable[[Num, Num], Num],
         anchor: Fraction | None = None,
     ) -> None:
@@ -92,7 +92,7 @@ class FlowView:
             return evaluate(tree, self)
         before, anchor = self.time - delay, self.anchor - delay
         values, slopes = self.run.course_at(before, anchor)
-        return evaluate(tree, FlowView(self.run, before, values, slopes, self.wrap, anchor))
+        return evaluate(tree, type(self)(self.run, before, values, slopes, self.wrap, anchor))
 
     def sampled(self, tree: Tree, period: Fraction) -> Num:
         return evaluate(tree, self.run.sampled_at(math.floor(self.anchor / period) * period))

@@ -61,5 +61,5 @@ class RunState(Protocol):
     def course_from(self, time: Fraction) -> Any:
         """Returns the motion that goes on just after a time."""
 
-    def course_at(self, time: Fraction, anchor: Fraction | None = None) -> tuple[dict[str, Num], dict[str, Num]]:
+    def course_at(self, time: Fraction, anchor: Fraction | None = None) -> tuple[dict[str, Num], Mapping[str, Num]]:
         """Returns (values, slopes) just after a time."""
