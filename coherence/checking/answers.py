@@ -23,7 +23,7 @@ from coherence.checking.placements import on_every_side
 from coherence.findings.accounting import policies
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.not_read import Basis, basis
-from coherence.findings.question_input import Subject
+from coherence.findings.question_input import Subject, repairs_are_asked
 from coherence.findings.registry import QuestionModule
 from coherence.findings.standing_proofs import Prover, spot
 from coherence.language.design import Design
@@ -35,10 +35,14 @@ SHARE = 1.5  # of its limit that a question may take which does not look at the 
 
 @dataclass(frozen=True)
 class ModuleAnswer:
-    """The findings of a question module about a design, and whether a time limit left some of them open."""
+    """The findings of a question module about a design, and whether a time limit left some of them open.
+
+    `repairs`: whether repairs were searched for.
+    """
 
     findings: tuple[Finding, ...]
     cut_short: bool = False
+    repairs: bool = True
 
 
 def ask_all(subject: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
@@ -59,7 +63,10 @@ def _absences(module: QuestionModule, subject: Subject) -> ModuleAnswer:
 
 def ask_once(subject: Subject, module: QuestionModule) -> ModuleAnswer:
     """Returns the findings of a module about a design, asked where they are not known.  Raises InputError."""
-    return subject.queries.get((ask_once, module.name), lambda: _ask(module, subject))
+    query, rows = (ask_once, module.name), subject.queries.rows
+    if query in rows and repairs_are_asked() and not rows[query].value.repairs:
+        rows.clear()  # what it was computed from may hold conflicts without repairs as well
+    return subject.queries.get(query, lambda: _ask(module, subject))
 
 
 def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[Basis]:
@@ -118,7 +125,8 @@ def _ask(module: QuestionModule, subject: Subject) -> ModuleAnswer:
     with recorded_cuts() as cuts:
         findings = _findings(module, subject)
     unclear = cuts.happened and not (findings and all(f.verdict.decides for f in findings))
-    return ModuleAnswer(tuple(marked(f) for f in findings) if unclear else tuple(findings), cut_short=unclear)
+    answered = tuple(marked(f) for f in findings) if unclear else tuple(findings)
+    return ModuleAnswer(answered, cut_short=unclear, repairs=repairs_are_asked())
 
 
 def marked(finding: Finding) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from coherence.checking.weighing import weighed, weighed_absences
 from coherence.findings.accounting import account
 from coherence.findings.finding import Accounting, Finding, NotRead, Severity, Verdict
 from coherence.findings.not_read import Basis, Entry, Reasons, basis, readers, without
-from coherence.findings.question_input import Subject, details_unasked
+from coherence.findings.question_input import Subject, details_unasked, repairs_unasked
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language import names
 from coherence.language.design import Design
@@ -148,7 +149,8 @@ def _joined(
     taken = frozenset(names.things(design)) if fresh else frozenset()
 
     def ask(chosen: Sequence[Piece]) -> list[PieceAnswers]:
-        asked = ask_pieces(chosen, known, sources, options)
+        with nullcontext() if options.verify_repairs else repairs_unasked():
+            asked = ask_pieces(chosen, known, sources, options)
         end = min(current_run().end, time.monotonic() + WHOLE * options.time_limit)
         return [_repaired(answers, sources, (design, rebuild), options, taken, end) for answers in asked]
 

@@ -58,6 +58,24 @@ def details_unasked() -> Iterator[None]:
         _DETAILS.reset(token)
 
 
+_REPAIRS: ContextVar[bool] = ContextVar("repairs", default=True)
+
+
+def repairs_are_asked() -> bool:
+    """Returns whether anybody will see the repairs of a conflict."""
+    return _REPAIRS.get()
+
+
+@contextmanager
+def repairs_unasked() -> Iterator[None]:
+    """Searches no repairs of conflicts: what else is answered stays as it is."""
+    token = _REPAIRS.set(False)
+    try:
+        yield
+    finally:
+        _REPAIRS.reset(token)
+
+
 @dataclass(frozen=True)
 class Question:
     """The identity of a question: the code, slug and domain that its module claims.
@@ -98,7 +116,7 @@ class Question:
             evidence,
             "certain" if certain else "possible",
             assumptions,
-            repairs if details_are_asked() else (),
+            repairs if details_are_asked() and repairs_are_asked() else (),
         )
 
     def proved(

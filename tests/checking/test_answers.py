@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
+from dataclasses import replace
 
 from coherence.base.watchdog import current_run, run_limit
 from coherence.checking.answers import MOST_ANSWERS, ask_all, ask_once, carry_over, changed_fields
 from coherence.checking.rereading import reread
 from coherence.findings.finding import Evidence, Finding, Grade, Verdict
-from coherence.findings.question_input import Question, Subject
-from coherence.findings.registry import QuestionModule
+from coherence.findings.question_input import Question, Subject, repairs_unasked
+from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
 
@@ -103,3 +104,24 @@ def test_a_module_ends_with_its_run_between_two_answers() -> None:
     assert [finding.message for finding in given] == [
         "first", "not decided: the time limit of the whole run is over",
     ]  # fmt: skip
+
+
+IN_ANY_ORDER = """coherence: 1
+timers:
+  readiness: {from: server slow, every: 10 s, misses: 3, then: unlist server}
+  liveness:  {from: server slow, every: 10 s, misses: 3, then: restart server}
+promises: {gentle_first: readiness before liveness}
+"""
+
+
+def test_a_design_that_was_asked_without_repairs_has_them_when_they_are_asked_for() -> None:
+    subject = Subject(read_text(IN_ANY_ORDER, "d.yaml"), {"d.yaml": IN_ANY_ORDER})
+    order = next(each for each in question_modules() if each.name.endswith("timer_order"))
+    with repairs_unasked():
+        (without,) = ask_once(subject, order).findings
+        assert not without.repairs
+    (conflict,) = ask_once(subject, order).findings
+    assert conflict.repairs
+    assert replace(conflict, repairs=()) == without
+    with repairs_unasked():
+        assert ask_once(subject, order).findings == (conflict,)  # what is known stands
