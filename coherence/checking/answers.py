@@ -27,7 +27,6 @@ from coherence.findings.question_input import Subject, repairs_are_asked
 from coherence.findings.registry import QuestionModule
 from coherence.findings.standing_proofs import Prover, spot
 from coherence.language.design import Design
-from coherence.language.expressions.evaluate import NotExactError
 
 MOST_ANSWERS = 5_000  # of one module about one piece: nobody reads more, and pairs of thousands are millions
 SHARE = 1.5  # of its limit that a question may take which does not look at the clock
@@ -166,7 +165,9 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
     except MemoryError:
         record_cut()
         findings = [*findings, _undecided(module, subject, UsageError("it needs more memory than there is (--memory)"))]
-    except (NotExactError, CoherenceError, RecursionError, OverflowError) as error:
+    except ZeroDivisionError:
+        raise  # a fault of an engine; the other errors of arithmetic say what an engine cannot carry out
+    except (CoherenceError, RecursionError, ArithmeticError) as error:
         findings.append(_undecided(module, subject, error))
     return findings
 

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
+
 from coherence.base.watchdog import current_run, run_limit
 from coherence.checking.answers import MOST_ANSWERS, ask_all, ask_once, carry_over, changed_fields
 from coherence.checking.rereading import reread
@@ -14,6 +16,7 @@ from coherence.findings.question_input import Question, Subject, repairs_unasked
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
+from coherence.verify.systems.cases import NotLinearError
 
 TEXT = """coherence: 1
 timers:
@@ -125,3 +128,17 @@ def test_a_design_that_was_asked_without_repairs_has_them_when_they_are_asked_fo
     assert replace(conflict, repairs=()) == without
     with repairs_unasked():
         assert ask_once(subject, order).findings == (conflict,)  # what is known stands
+
+
+def test_an_engine_that_cannot_carry_it_out_leaves_a_question_undecided_and_a_fault_is_none() -> None:
+    def asking(error: Exception) -> QuestionModule:
+        def ask(_: Subject) -> Iterable[Finding]:
+            raise error
+
+        return QuestionModule("tried", (QUESTION,), ask, "")
+
+    (finding,) = ask_all(Subject(read_text(TEXT), {}), [asking(NotLinearError("splits into too many cases"))])
+    assert finding.verdict is Verdict.UNDECIDED
+    assert "splits into too many cases" in finding.message
+    with pytest.raises(ZeroDivisionError):
+        ask_all(Subject(read_text(TEXT), {}), [asking(ZeroDivisionError())])

@@ -19,6 +19,7 @@ from coherence.simulate.execute.starts import finite
 from coherence.verify.promises.certainty import Certainty
 from coherence.verify.promises.outcomes import Outcome, Proved, Refuted
 from coherence.verify.promises.refutations import every_choice, watched
+from coherence.verify.systems.cases import NotLinearError
 
 MOST_CHOICES, MOST_STARTS = 16, 8
 SHOWN = 12  # instants of the exact run before its numbers are too long
@@ -87,7 +88,10 @@ def point(model: Model, rest: Attraction) -> Mapping[str, Fraction]:
 
 def _choices(model: Model) -> list[Choices]:
     starts = finite(model, MOST_STARTS)
-    choices = list(itertools.islice((c for s in starts for c in every_choice(model, s)), MOST_CHOICES + 1))
+    try:
+        choices = list(itertools.islice((c for s in starts for c in every_choice(model, s)), MOST_CHOICES + 1))
+    except NotLinearError as error:  # too many orders
+        raise NotExactError(str(error)) from error
     if len(choices) > MOST_CHOICES:
         raise NotExactError(f"more than {MOST_CHOICES} starts, phases and orders")
     return choices if len(model.loops) > 1 else [replace(each, order=()) for each in choices]
