@@ -18,7 +18,7 @@ import numpy as np
 
 from bench.harness import Row, process
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.fit import discovered, fit, node_of
+from coherence.causal.fitting.fit import discovered, fit, nodes_of
 from coherence.causal.fitting.fit_streams import fit_chunks
 from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.fitting.jobs import bootstrap
@@ -130,7 +130,8 @@ def measured_fit() -> dict[str, float | str]:
     found = discovered({(name, ""): value for name, value in known.items()}, RATE)
 
     def coefficients(sums: Floats) -> Floats:
-        return np.concatenate([node_of(fitted.grams, sums, node.equation).coefficients for node in nodes], axis=1)
+        equations = [node.equation for node in nodes]
+        return np.concatenate([one.coefficients for one in nodes_of(fitted.grams, sums, equations)], axis=1)
 
     drawn = bootstrap(fitted.grams, coefficients, count=200, seed=3)
     seconds, processor = time.perf_counter() - start, time.process_time() - processor

@@ -88,6 +88,8 @@ class FitFiles:
 @click.option("--serving", "servers", multiple=True, metavar="SERVER=FOLDER",
               help="Logs of an inference server: the times of its steps.")  # fmt: skip
 @click.option("--rank", metavar="SIGNAL", help="Rank the root causes of an incident at this signal.")
+@click.option("--familywise", metavar="SHARE", help="Chance that any influence without an effect counts as seen, "
+              "such as 1% (default: a false-discovery rate of 5 %).")  # fmt: skip
 @click.option("--bootstrap", "bootstraps", type=click.IntRange(0, 100_000), default=0, metavar="N",
               help="Also a block bootstrap of N draws.")  # fmt: skip
 @workers_options("the draws of a bootstrap")
@@ -104,7 +106,8 @@ class FitFiles:
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
     do: Sequence[str], servers: Sequence[str], write: bool, network: str | None, picture: str | None,
-    full: bool, second_opinion: bool, time_limit: float, strict: bool, output: Sequence[Output], **more: Any,
+    full: bool, second_opinion: bool, familywise: str | None, time_limit: float, strict: bool,
+    output: Sequence[Output], **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
 
@@ -121,7 +124,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
         name: tuple(value) if isinstance(value, (tuple, list)) else value for name, value in more.items()
     }
     settings = FitSettings(
-        window=stretch("--window", window), against=stretch("--against", against),
+        familywise=_share("--familywise", familywise), window=stretch("--window", window),
+        against=stretch("--against", against),
         reference=dict(_level("--reference", text) for text in reference), do=dict(_level("--do", text) for text in do),
         **named,
     )  # fmt: skip
@@ -207,6 +211,20 @@ def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:
         )
         if settings.requests is None:
             refuse_given(("seed",), "nothing is drawn: draws are those of --bootstrap N and of --requests CSV")
+
+
+def _share(option: str, text: str | None) -> float | None:
+    """The number between 0 and 1 that a text such as `1%` or `0.01` is.  Raises UsageError."""
+    if text is None:
+        return None
+    number, _, rest = text.strip().partition("%")
+    try:
+        share = float(number) / (100 if "%" in text else 1)
+    except ValueError:
+        share = 0.0
+    if rest or not 0 < share < 1:
+        raise UsageError(f"{option} {text!r} is no share: write for example 1% or 0.01")
+    return share
 
 
 def _level(option: str, text: str) -> tuple[str, float]:

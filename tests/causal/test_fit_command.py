@@ -262,6 +262,16 @@ def test_a_change_is_the_headline_where_it_is_asked_for(ask: Asking) -> None:
     assert "trainer.step_time" in screen.out.split("\n")[0].partition(": ")[2]
 
 
+def test_the_rate_of_errors_is_stated_and_may_be_chosen(ask: Asking) -> None:
+    ask.write(chain())
+    assert "seen: at a false-discovery rate of 5%" in ask.told().out
+    assert "2 seen (familywise 1 %)" in ask.told("--familywise", "1%", full=False).out
+    found = ask.told("--familywise", "0.01", "-o", "json")
+    assert found.sections["Influences"]["seen_at"] == {"familywise": 0.01}
+    for word in ("0", "2", "1%%", "x", "nan"):
+        assert "--familywise" in ask.told("--familywise", word).err
+
+
 def test_the_bootstrap_is_the_same_for_any_number_of_jobs(ask: Asking) -> None:
     ask.write(chain())
     words = ["--loss", "trainer.step_time", "--bootstrap", "60", "-o", "json"]

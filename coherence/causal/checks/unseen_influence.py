@@ -43,11 +43,9 @@ QUESTIONS = (QUESTION,)
 
 def ask(context: Context) -> Iterator[Finding]:
     """One note for each declared influence between measured signals that the data do not show."""
-    from coherence.causal.fitting.fit import supported
-
     fitted = context.fitted
     file = Place(context.design.file, 1, 1, 1, 1)
-    for (cause, effect), seen in supported(fitted).items():
+    for (cause, effect), seen in context.seen.items():
         node = fitted.nodes[effect]
         tied = {name for group in node.groups for name, _ in group}
         if seen or cause == effect or node.equation.exact or node.equation.lost or cause in tied:

@@ -11,7 +11,7 @@ SOURCE: ordinary and two-stage least squares; Benjamini and Hochberg 1995 for th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,12 +114,24 @@ def fit(series: Series, graph: CausalGraph, equations: Iterable[Equation] = ()) 
 def from_grams(found: Grams, plan: EquationPlan) -> Fitted:
     """The fit of a plan on sums of products that exist already."""
     sums = found.stacked
-    nodes = {effect: node_of(found, sums, equation) for effect, equation in plan.equations.items()}
+    nodes = dict(zip(plan.equations, nodes_of(found, sums, plan.equations.values()), strict=True))
     return Fitted(plan, nodes, found, means(found, sums))
 
 
-def node_of(products: Grams, sums: Floats, equation: Equation) -> FittedNode:
-    """Returns the estimate of one equation for every sum of products in `sums` (the first is the whole)."""
+def nodes_of(products: Grams, sums: Floats, equations: Iterable[Equation]) -> Iterator[FittedNode]:
+    """Yields the estimate of each equation; the clocks are taken out once for all that share them."""
+    held: dict[tuple[Column, ...], Floats] = {}
+    for equation in equations:
+        if equation.clocks not in held and not equation.exact:
+            held[equation.clocks] = held_fixed(products, sums, equation.clocks)
+        yield node_of(products, sums, equation, held=held.get(equation.clocks))
+
+
+def node_of(products: Grams, sums: Floats, equation: Equation, *, held: Floats | None = None) -> FittedNode:
+    """Returns the estimate of one equation for every sum of products in `sums` (the first is the whole).
+
+    `held`: the same sums with the equation's clocks held fixed, where they are at hand.
+    """
     regressors = [0, *products.index((*equation.columns, *equation.controls))]
     target = products.index([(equation.effect, 0)])[0]
     width = len(equation.columns)
@@ -130,7 +142,7 @@ def node_of(products: Grams, sums: Floats, equation: Equation) -> FittedNode:
         groups: tuple[tuple[Column, ...], ...] = ()
         condition = 1.0
     else:
-        held = held_fixed(products, sums, equation.clocks)
+        held = held_fixed(products, sums, equation.clocks) if held is None else held
         scaled = _scaled(products, held, equation, regressors, target)
         coefficients = scaled[:, 1 : 1 + width] * scale[:width]
         condition, groups = _collinear(held[0], regressors[1 : 1 + width], equation.columns)
@@ -250,15 +262,18 @@ def _p_values(coefficients: Floats, error: Floats, batches: int) -> Floats:
     return np.asarray(2 * stdtr(max(batches - 1, 1), -t), np.float64)
 
 
-def supported(fitted: Fitted, *, rate: float = FALSE_DISCOVERIES) -> dict[tuple[str, str], bool]:
-    """(cause, effect) -> do the data show it?  Benjamini and Hochberg over all declared pairs at `rate`."""
+def supported(fitted: Fitted, *, familywise: float | None = None) -> dict[tuple[str, str], bool]:
+    """(cause, effect) -> do the data show it?  Over all declared pairs, at a false-discovery rate of 5 %.
+
+    `familywise`: instead, the chance that any pair without an effect is shown.
+    """
     smallest: dict[tuple[str, str], float] = {}
     for node in fitted.nodes.values():
         p_values: dict[str, list[float]] = {}
         for (cause, _), p in zip(node.equation.columns, node.p.tolist(), strict=True):
             p_values.setdefault(cause, []).append(p)
         smallest |= {(cause, node.effect): min(min(ps) * len(ps), 1.0) for cause, ps in p_values.items()}
-    return discovered(smallest, rate)
+    return discovered(smallest, FALSE_DISCOVERIES) if familywise is None else rejected(smallest, familywise)
 
 
 def discovered(p: Mapping[tuple[str, str], float], rate: float) -> dict[tuple[str, str], bool]:
@@ -267,3 +282,12 @@ def discovered(p: Mapping[tuple[str, str], float], rate: float) -> dict[tuple[st
     passing = [value for rank, value in enumerate(ordered, start=1) if value <= rate * rank / len(ordered)]
     limit = passing[-1] if passing else -1.0
     return {pair: value <= limit for pair, value in p.items()}
+
+
+def rejected(p: Mapping[tuple[str, str], float], level: float) -> dict[tuple[str, str], bool]:
+    """Holm 1979: which hypotheses are rejected so that any true one is with at most this chance."""
+    passes, verdicts = True, {}
+    for rank, (pair, value) in enumerate(sorted(p.items(), key=lambda one: one[1])):
+        passes = passes and value * (len(p) - rank) <= level
+        verdicts[pair] = passes
+    return {pair: verdicts[pair] for pair in p}

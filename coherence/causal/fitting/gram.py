@@ -69,9 +69,9 @@ def lagged(series: Series, columns: Sequence[Column]) -> Floats:
     deepest = max((lag for _, lag in columns), default=0)
     length = max(len(series) - deepest, 0)
     matrix = np.empty((len(columns), length)).T  # a column at a time is written and read
-    at = {name: number for number, name in enumerate(series.names)}
+    signals = {name: np.ascontiguousarray(series[name]) for name in dict.fromkeys(name for name, _ in columns)}
     for number, (name, lag) in enumerate(columns):
-        matrix[:, number] = series.values[deepest - lag : deepest - lag + length, at[name]]
+        matrix[:, number] = signals[name][deepest - lag : deepest - lag + length]
     return matrix
 
 
@@ -145,8 +145,9 @@ def _location(rows: Floats) -> tuple[Floats, Floats]:
     """Mean and spread of each column: numbers near one keep the sums of products exact to rounding."""
     if not len(rows):
         return np.zeros(rows.shape[1]), np.ones(rows.shape[1])
-    spread = rows.std(axis=0)
-    return rows.mean(axis=0), np.where(spread > 0, spread, 1.0)
+    places = [(column.mean(), column.std()) for column in rows.T]  # a column at a time stays near the processor
+    middle, spread = np.array(places, np.float64).reshape(-1, 2).T
+    return middle, np.where(spread > 0, spread, 1.0)
 
 
 def _product(rows: Floats, offset: Floats, scale: Floats) -> Floats:

@@ -13,7 +13,7 @@ from coherence.causal.answers.answer import Section, TextTable
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.effects import NoLastingEffectError, attribute, total
 from coherence.causal.fitting.equations import Equation
-from coherence.causal.fitting.fit import Fitted, node_of
+from coherence.causal.fitting.fit import Fitted, nodes_of
 from coherence.causal.fitting.gram import Grams
 from coherence.causal.fitting.jobs import bootstrap
 from coherence.causal.fitting.kept_draws import KeptDraws
@@ -36,7 +36,7 @@ class Drawn:
         self.products, self.equations, self.signals, self.loss, self.own = found, equations, signals, loss, own
 
     def __call__(self, sums: Floats) -> Floats:
-        made = [node_of(self.products, sums, equation).coefficients for equation in self.equations]
+        made = [node.coefficients for node in nodes_of(self.products, sums, self.equations)]
         shares = [self._shares(made)] if self.loss is not None else []
         return np.concatenate([*made, *shares, np.empty((len(sums), 0))], axis=1)
 

@@ -10,7 +10,7 @@ from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.answers.one_screen import alike, first_lines, first_rows, listed_names
-from coherence.causal.fitting.fit import Fitted, FittedNode, supported
+from coherence.causal.fitting.fit import FALSE_DISCOVERIES, Fitted, FittedNode
 from coherence.causal.fitting.gram import Column
 from coherence.causal.session.constant_terms import constant_terms, hidden_between
 from coherence.causal.session.context import Context
@@ -25,14 +25,16 @@ def answer(context: Context) -> Section | None:
     fitted = context.fitted
     if not fitted.nodes:
         return Section("Influences", (_nothing(context),))
-    seen = supported(fitted)
+    seen = context.seen
     rows = [_row(fitted, node, column, seen) for node in fitted.nodes.values() for column in node.equation.columns]
     fixed = constant_terms(context.model, fitted.signals)
     target = context.loss.name if context.loss is not None else None
     strengths = TextTable(HEADER, tuple(rows), 2)
-    return Section("Influences", (*_facts(fitted), strengths, *_refusals(fitted), *_constant(fixed)), {
+    return Section("Influences", (*_facts(fitted), strengths, _rate(context), *_refusals(fitted), *_constant(fixed)), {
         "influences": [_data(fitted, n, c, seen) for n in fitted.nodes.values() for c in n.equation.columns],
         "rows": int(fitted.grams.rows.sum()), "rows_lost": fitted.grams.lost, "batches": fitted.batches,
+        "seen_at": {"familywise": context.settings.familywise} if context.settings.familywise is not None
+        else {"false_discovery_rate": FALSE_DISCOVERIES},
         "taken_as_constant": {term: list(effects) for term, effects in fixed.items()},
     }, panels=(graph(fitted, target, seen, context.whole.units),),
         brief=(*_brief(context, fitted, seen), *_alike_refusals(fitted), *_constant(fixed)))  # fmt: skip
@@ -44,7 +46,8 @@ def _brief(context: Context, fitted: Fitted, seen: dict[tuple[str, str], bool]) 
     identified = [(node, column) for node, column in every if node.identifies(column)]
     shown = sum(bool(seen.get((column[0], node.effect))) for node, column in identified)
     rows = int(fitted.grams.rows.sum())
-    yield f"{len(identified)} of {len(every)} told, {shown} seen; {rows} rows of {render_number(fitted.step)} s"
+    counts = f"{len(identified)} of {len(every)} told, {shown} seen ({_short_rate(context)})"
+    yield f"{counts}; {rows} rows of {render_number(fitted.step)} s"
     if context.loss is None:
         ordered = sorted(identified, key=lambda pair: -_clearness(_estimate(*pair)))
         yield from first_rows(TextTable(HEADER, tuple(_row(fitted, *pair, seen) for pair in ordered), 2))
@@ -80,6 +83,19 @@ def _facts(fitted: Fitted) -> Iterator[str]:
     rows, lost = int(fitted.grams.rows.sum()), fitted.grams.lost
     told = f"; {lost} left out because a value was missing" if lost else ""
     yield f"fitted on {rows} rows of {render_number(fitted.step)} s in {fitted.batches} batches{told}"
+
+
+def _rate(context: Context) -> str:
+    """At which rate of errors an influence counts as seen."""
+    level = context.settings.familywise
+    if level is None:
+        return f"seen: at a false-discovery rate of {FALSE_DISCOVERIES:.0%}; for any false one at all, --familywise 1%"
+    return f"seen: with a chance of {100 * level:g} % that any of them has no effect (Holm, over all)"
+
+
+def _short_rate(context: Context) -> str:
+    level = context.settings.familywise
+    return f"false discoveries {FALSE_DISCOVERIES:.0%}" if level is None else f"familywise {100 * level:g} %"
 
 
 def _estimate(node: FittedNode, column: Column) -> Estimate:

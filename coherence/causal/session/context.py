@@ -16,7 +16,7 @@ from coherence.causal.data.series import Excluded, Series
 from coherence.causal.data.usable import unchanging, usable, without_copies
 from coherence.causal.fitting import loss_expression
 from coherence.causal.fitting.effects import attribute
-from coherence.causal.fitting.fit import Fitted, fit
+from coherence.causal.fitting.fit import Fitted, fit, supported
 from coherence.causal.fitting.fit_streams import fit_chunks
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.ledger.of_design import LOST, TEXT, Booked, booked, lost_time, state_signals
@@ -40,6 +40,7 @@ class FitSettings:
 
     `window`: what is explained (default: all of it); `against`: another stretch to compare it with; `reference`: level
     of a cause's own part that counts as no loss (default 0); `off`: loops to be switched off; `do`: signals to be set.
+    `familywise`: the chance that any influence without an effect counts as seen (None: a false-discovery rate of 5 %).
     `workers`: who draws bootstraps; `into`: the file that keeps them.
     """
 
@@ -50,6 +51,7 @@ class FitSettings:
     off: tuple[str, ...] = ()
     do: Mapping[str, float] = field(default_factory=dict)
     rank: str | None = None
+    familywise: float | None = None
     bootstraps: int = 0
     workers: WorkerPool = HERE
     into: str | None = None
@@ -177,6 +179,11 @@ class Context:
             rows = self.extents.rows if self.extents is not None else None
             return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact, rows=rows)
         return without_slow_confounding(self.series, fit(self.series, self.graph, exact))
+
+    @cached_property
+    def seen(self) -> dict[tuple[str, str], bool]:
+        """Whether the data show each declared pair (cause, effect)."""
+        return supported(self.fitted, familywise=self.settings.familywise)
 
     @cached_property
     def specification(self) -> Specification:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.causal.fitting.effects import attribute, matrix, radius, total
-from coherence.causal.fitting.fit import fit, supported
+from coherence.causal.fitting.fit import discovered, fit, rejected, supported
 from coherence.causal.fitting.graph import Influence
 from tests.causal.systems import graph, late, table, wandering
 from tests.draws import few
@@ -75,6 +75,31 @@ def test_what_is_not_a_cause_gets_nothing() -> None:
     assert supported(fitted) == {("a", "lost"): True, ("b", "lost"): False}
     share = {one.cause: one.amount for one in attribute(fitted, "lost").shares}
     assert 0.0 in share["b"]
+
+
+def test_a_familywise_level_is_of_all_pairs_together() -> None:
+    p = {("a", "x"): 0.012, ("b", "x"): 0.02, ("c", "x"): 0.03, ("d", "x"): 0.9}
+    assert [pair for pair, seen in discovered(p, 0.05).items() if seen] == [("a", "x"), ("b", "x"), ("c", "x")]
+    assert [pair for pair, seen in rejected(p, 0.05).items() if seen] == [("a", "x")]  # .012 * 4 <= .05 < .02 * 3
+    assert list(rejected(p, 0.01).values()) == [False] * 4
+    assert list(rejected(p, 0.01)) == list(p)
+
+
+def false_claims(seeds: range, level: float) -> int:
+    """Returns the runs in which any of 20 slow signals that do nothing is seen."""
+    wrong = 0
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        nulls = {f"n{number}": wandering(rng, 1000, 0.95) for number in range(20)}
+        series = table(**nulls, lost=wandering(rng, 1000, 0.95))
+        fitted = fit(series, graph(*(Influence(name, "lost") for name in nulls)))
+        wrong += any(supported(fitted, familywise=level).values())
+    return wrong
+
+
+@pytest.mark.slow
+def test_slow_signals_that_do_nothing_are_seen_in_one_run_of_a_hundred() -> None:
+    assert false_claims(range(100), 0.01) <= 4  # 99.7 % of draws at 1 %
 
 
 def test_an_unknown_loss_names_what_there_is() -> None:
