@@ -158,17 +158,9 @@ def node_of(products: Grams, sums: Floats, equation: Equation, *, held: Floats |
     noise, explained = _residual(sums[0], [0, *regressors[1 : scaled.shape[1]]], target, scaled[0])
     noise *= float(products.scale[target - 1])
     return FittedNode(
-        equation,
-        coefficients,
-        low,
-        high,
-        error,
-        _p_values(coefficients[0], error, len(sums) - 1),
-        noise,
-        explained,
-        condition,
-        groups,
-    )
+        equation, coefficients, low, high, error, _p_values(coefficients[0], error, len(sums) - 1), noise, explained,
+        condition, groups,
+    )  # fmt: skip
 
 
 def _scaled(
