@@ -65,7 +65,12 @@ def _buckets(design: Design, flow: RequestFlow, notes: list[str]) -> Iterator[Ga
     """Yields a gate on the routes to each bucket of tokens."""
     for component in design.components.values():
         routes = tuple(route for route, (_, to) in flow.ends.items() if to == component.name)
-        numbers = {key: value for key, value in component.constants.items() if isinstance(value, Quantity)}
-        if is_bucket(component) and routes and {"rate", "burst"} <= numbers.keys():
-            rate, burst = (lower(numbers[key], f"{key} of {component.name}", notes) for key in ("rate", "burst"))
-            yield Gate(component.name, routes, burst, rate=rate)
+        if not is_bucket(component) or not routes:
+            continue
+        rate, burst = (component.constants.get(key) for key in ("rate", "burst"))
+        if isinstance(rate, Quantity) and isinstance(burst, Quantity):
+            most, each = (
+                lower(burst, f"burst of {component.name}", notes),
+                lower(rate, f"rate of {component.name}", notes),
+            )
+            yield Gate(component.name, routes, most, rate=each)

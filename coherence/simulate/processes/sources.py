@@ -24,23 +24,24 @@ def sources_of(
 
 
 def _source(workload: Workload, flow: RequestFlow, notes: list[str], problems: list[Problem], first: float) -> Source:
+    priority = int(lower(workload.priority, f"priority of {workload.name}", notes)) if workload.priority else 0
+    patience = lower(workload.deadline, f"deadline of {workload.name}", notes) if workload.deadline else math.inf
+    return Source(
+        workload.name, arrivals_of_workload(workload, notes, problems, first), flow.plans[workload.name],
+        priority=priority, deadline=patience, cases=flow.cases.get(workload.name, ()),
+    )  # fmt: skip
+
+
+def arrivals_of_workload(workload: Workload, notes: list[str], problems: list[Problem], first: float) -> Arrivals:
+    """Returns how requests come; where their rate switches, `rate` says nothing, and is named as not read."""
+    stated = workload.arrivals
+    if isinstance(stated, Randomness) and stated.switches:
+        return Arrivals("mmpp", states=tuple(_state(switch, workload, notes) for switch in stated.switches))
     assert workload.rate is not None
     rate = lower(workload.rate, f"{workload.name}.rate", notes)
     if rate <= 0:
         problems.append(Problem(workload.rate.place, f"{workload.name} has no arrivals", "state a rate above 0 req/s"))
     bursts = _bursts(workload, notes, first)
-    priority = int(lower(workload.priority, f"priority of {workload.name}", notes)) if workload.priority else 0
-    patience = lower(workload.deadline, f"deadline of {workload.name}", notes) if workload.deadline else math.inf
-    return Source(
-        workload.name, _arrivals(workload, rate, bursts, notes), flow.plans[workload.name], priority=priority,
-        deadline=patience, cases=flow.cases.get(workload.name, ()),
-    )  # fmt: skip
-
-
-def _arrivals(workload: Workload, rate: float, bursts: tuple[RateBurst, ...], notes: list[str]) -> Arrivals:
-    stated = workload.arrivals
-    if isinstance(stated, Randomness) and stated.switches:
-        return Arrivals("mmpp", rate, states=tuple(_state(switch, workload, notes) for switch in stated.switches))
     if isinstance(stated, Randomness) and stated.cv is not None:
         cv = lower(stated.cv, f"arrivals.cv of {workload.name}", notes)
         return Arrivals("gamma" if cv else "regular", rate, cv, bursts)

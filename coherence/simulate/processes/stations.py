@@ -21,6 +21,8 @@ from coherence.simulate.processes.agents import is_agent
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.gates import is_bucket
 from coherence.simulate.processes.numbers import lower
+from coherence.simulate.processes.sources import arrivals_of_workload
+from coherence.simulate.requests.first_tries import mean_rate
 from coherence.simulate.requests.program import BatchRule, Service, Station
 from coherence.simulate.requests.service_means import mean_of, mean_of_quantiles, scaled
 
@@ -181,12 +183,12 @@ def _uniform(takes: Quantity) -> Service:
 def _mixed(design: Design, flow: RequestFlow, component: Component, notes: list[str]) -> Service | None:
     """Returns the service time that the workloads bring: one, or one with the mean and variance of all."""
     users = _users(design, flow, component)
-    parts = [(float(w.rate.low) if w.rate else 0.0, *_moments(w, notes)) for w in users]
+    if len(users) == 1:
+        return _own_service(users[0], notes)
+    parts = [(mean_rate(arrivals_of_workload(w, [], [], 0.0)), *_moments(w, notes)) for w in users]
     total = sum(rate for rate, _, _ in parts)
     if not parts or total <= 0:
         return None
-    if len(users) == 1:
-        return _own_service(users[0], notes)
     mean = sum(rate * mean for rate, mean, _ in parts) / total
     second = sum(rate * square for rate, _, square in parts) / total
     return _by_moments(mean, math.sqrt(max(0.0, second / mean**2 - 1)) if mean else 0.0)
@@ -275,6 +277,7 @@ def rejects(limit: Limit) -> bool:
 
 
 def _batch(component: Component, notes: list[str]) -> BatchRule:
-    numbers = {k: lower(v, f"{k} of {component.name}", notes) for k, v in component.constants.items()
-               if isinstance(v, Quantity)}  # fmt: skip
+    stated = {key: component.constants.get(key) for key in ("max_batch", "max_delay", "fixed", "each")}
+    numbers = {key: lower(value, f"{key} of {component.name}", notes) for key, value in stated.items()
+               if isinstance(value, Quantity)}  # fmt: skip
     return BatchRule(int(numbers["max_batch"]), numbers.get("max_delay", 0.0), numbers["fixed"], numbers["each"])

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from coherence.base.errors import InputError
+from coherence.door.simulate import simulate
 from coherence.language.reading import read_text
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import RequestResult, RequestRun
@@ -164,3 +165,25 @@ def test_branches_of_a_balancer_are_queues_of_their_own() -> None:
 )
 def test_weights_that_do_not_fit_the_cases_are_refused(weights: str, message: str) -> None:
     assert message in problems(BALANCED.replace("cases: {large: 3, small: 1}", weights))
+
+
+SWITCHING = "arrivals: {switches: [{rate: 5 req/s, lasts: 9 s}, {rate: 8 req/s, lasts: 2 s}]}"
+BATCHER = "{uses: batcher, max_batch: 4, fixed: 2 ms, each: 1 ms, wait: 9 ms}"
+BUCKET = "{uses: token_bucket, rate: 5 req/s, burst: 2 req, size: 3}, t: {copies: 1}"
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (PLAIN.replace("cv: 1}}", f"cv: 1}}, {SWITCHING}}}"), "workload.web.rate"),
+        (PLAIN.replace("{copies: 1}", BATCHER), "components.s.wait"),
+        (
+            PLAIN.replace("{copies: 1}", BUCKET).replace("to: s}", "to: s}, {from: s, to: t}"),
+            "components.s.size",
+        ),
+    ],
+)
+def test_a_value_that_the_form_of_its_entry_leaves_without_a_use_is_named(text: str, path: str) -> None:
+    """Each was taken for read where all values of the entry were looked through, and changed nothing."""
+    (lines,) = simulate(text, until="20 s", runs=1).unread
+    assert path in [line.path for line in lines]

@@ -55,7 +55,7 @@ def test_a_burst_begins_after_a_quiet_minute() -> None:
         ("arrivals: poisson", Arrivals("poisson", 50.0)),
         (
             "arrivals: {switches: [{rate: 20 req/s, lasts: 1 min}, {rate: 200 req/s, lasts: 5 s}]}",
-            Arrivals("mmpp", 50.0, states=((20.0, 60.0), (200.0, 5.0))),
+            Arrivals("mmpp", states=((20.0, 60.0), (200.0, 5.0))),
         ),
     ],
 )

@@ -34,7 +34,7 @@ def source(rate: str = "5 req/s", more: str = "") -> tuple[Source, list[str], li
         (", arrivals: {cv: 0}", Arrivals("regular", 5.0, 0.0)),
         (
             ", arrivals: {switches: [{rate: 1 req/s, lasts: 30 s}, {rate: 9 req/s, lasts: 10 s}]}",
-            Arrivals("mmpp", 5.0, states=((1.0, 30.0), (9.0, 10.0))),
+            Arrivals("mmpp", states=((1.0, 30.0), (9.0, 10.0))),
         ),
         (
             ", burst: {rate: 50 req/s, lasts: 10 s, every: 5 min}",
