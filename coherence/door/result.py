@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from coherence.base.errors import MissingExtraError
 from coherence.base.outside_text import visible
 
 if TYPE_CHECKING:
@@ -40,9 +41,13 @@ class VerbResult:
         return "\n".join(map(visible, self._lines()))
 
     def _repr_html_(self) -> str:
-        """Returns the answer for a notebook: its three lines, and its table."""
+        """Returns the answer for a notebook: its three lines, and its table where pandas is installed."""
         head = "<br>".join(html.escape(visible(line)) for line in self._lines())
-        return f"<p>{head}</p>{self.to_frame().to_html(max_rows=ROWS, na_rep='')}"
+        try:
+            table = self.to_frame().to_html(max_rows=ROWS, na_rep="")
+        except MissingExtraError:
+            table = ""
+        return f"<p>{head}</p>{table}"
 
     def _rows(self) -> Iterable[Mapping[str, Any]]:
         raise NotImplementedError
@@ -52,8 +57,14 @@ class VerbResult:
 
 
 def frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> DataFrame:
-    """Returns rows as a table with these columns, in this order, also where there is no row."""
-    import pandas as pd
+    """Returns rows as a table with these columns, in this order, also where there is no row.
+
+    Raises MissingExtraError without pandas.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtraError("a data frame", "causal") from None
 
     return pd.DataFrame(list(rows), columns=list(columns))
 

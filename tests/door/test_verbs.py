@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -167,3 +168,14 @@ def test_analyze_takes_a_proof_of_settling_back_where_something_unread_may_chang
     result = co.analyze(noisy.replace("  ctl:\n", "  ctl:\n    inside: none\n"))
     assert result.verdict == "undecided"
     assert "needs what boundaries.wall.noise changes" in result.data["groups"][0]["exact"]["how"]
+
+
+def test_without_pandas_an_answer_has_its_lines_and_a_frame_names_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    report = co.check("coherence: 1\ncomponents: {web: {copies: 2}}\n", select="COH201")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(co.CoherenceError, match=r"a data frame needs .*coherence-engine\[causal\]"):
+        report.to_frame()
+    assert report._repr_html_().startswith("<p>CheckResult")
+    assert "<table" not in report._repr_html_()

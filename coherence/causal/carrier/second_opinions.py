@@ -24,7 +24,7 @@ from coherence.causal.fitting.fit import Fitted, FittedNode
 from coherence.causal.fitting.gram import Column, lagged
 
 LEVEL = 0.05
-SLACK = 1e-9  # of a strength: what two solvers may differ by where nothing is left to chance
+SLACK = 1e-6  # of a strength: what two solvers may differ by where nothing is left to chance
 ROUNDS = 8  # of the feasible least squares
 
 
@@ -91,12 +91,14 @@ def second_opinions(fitted: Fitted, series: Series) -> tuple[InfluenceOpinion, .
 def _of_node(fitted: Fitted, node: FittedNode, rows: dict[Column, Floats]) -> Iterator[InfluenceOpinion]:
     equation = node.equation
     identified = [column for column in equation.columns if node.identifies(column)]
-    if equation.exact or len(identified) < len(equation.columns):
+    if equation.exact or not identified or len(identified) < len(equation.columns):
         return
     method, estimates = _estimates(equation, rows)
     for number, column in enumerate(equation.columns):
         ours = Estimated(*(float(part[number]) for part in (node.coefficients[0], node.low, node.high)))
         p = _independence(rows, (equation.effect, 0), column, equation)
+        if not np.isfinite([*ours, *estimates[number], p]).all():  # a cause that rests, too few rows
+            continue
         yield InfluenceOpinion(
             column[0], equation.effect, column[1] * fitted.step, ours, estimates[number], method, p,
             bool(node.p[number] <= LEVEL),
