@@ -15,7 +15,7 @@ import numpy as np
 
 from coherence.causal.data.series import Floats
 from coherence.watching.signals import WatchedWorkload, positive
-from coherence.watching.twin_grid import GAMMAS, LOG_GAMMAS, TwinQueue
+from coherence.watching.twin_grid import ALIKE, GAMMAS, LOG_GAMMAS, TwinQueue
 
 Values = Mapping[str, float]
 DI, HCL = "DI", "HCL"
@@ -47,6 +47,7 @@ class WorkloadBlock:
     present: Floats = field(default_factory=lambda: np.zeros(len(GAMMAS)))
     rows: list[tuple[float, ...]] = field(default_factory=list)
     twins: list[tuple[Floats, Floats]] = field(default_factory=list)  # sojourn, share in time
+    waiting: list[float] = field(default_factory=list)  # P(an arrival waits) of the twin that is as fast
 
     def take(self, values: Values, seconds: float) -> float:
         """Adds one scrape and returns the measured mean delay above that of the twin (s); without a rate, a need or
@@ -60,11 +61,13 @@ class WorkloadBlock:
         empty = np.full(len(GAMMAS), math.nan)
         if rate is None or not need or self.load.servers is None:
             self.twins.append((empty, empty))
+            self.waiting.append(math.nan)
             return math.nan
         queue = TwinQueue(self.load.servers, self.load.cv)
         self.present, step = queue.advanced(self.present, rate, need, seconds)
         in_time = queue.in_time(step, self.load.deadline) if self.load.deadline is not None else empty
         self.twins.append((step.sojourn, in_time))
+        self.waiting.append(float(step.waits[ALIKE]))
         return latency - float(np.interp(0.0, LOG_GAMMAS, step.sojourn)) if latency is not None else math.nan
 
     def _of(self, values: Values, quantity: str) -> float | None:
@@ -102,10 +105,17 @@ class WorkloadBlock:
         known = column[np.isfinite(column)]
         return float(known.mean()) if len(known) else math.nan
 
+    def waits(self) -> float:
+        """Returns the share of requests that wait in the twin that is as fast; 0 where there is none."""
+        rate, waiting = self.column(RATE), np.array(self.waiting, np.float64)
+        known = np.isfinite(rate) & np.isfinite(waiting) & (rate > 0)
+        return float(np.average(waiting[known], weights=rate[known])) if known.any() else 0.0
+
     def clear(self) -> None:
         """Begins the next block; the twins go on."""
         self.rows.clear()
         self.twins.clear()
+        self.waiting.clear()
 
 
 def usable(*columns: Floats) -> Floats | None:

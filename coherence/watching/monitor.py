@@ -234,7 +234,7 @@ def _record(own: WatchedBlocks, slowdown: float, time: float) -> BlockRecord:
     return BlockRecord(
         time, block.mean(RATE), block.mean(P99), slowdown, useful, held,
         in_time.rate if in_time else math.nan, in_time.seen if in_time else math.nan, waves,
-        tuple(in_time.twins.tolist()) if in_time else (),
+        tuple(in_time.twins.tolist()) if in_time else (), block.waits(),
     )  # fmt: skip
 
 

@@ -114,17 +114,18 @@ def record(**parts: Shape) -> Shape:
 def _as_many_twins(value: object, at: str) -> None:
     """Takes the state of a workload whose scrapes all have their twins."""
     BLOCK_SHAPE(value, at)
-    if isinstance(value, dict) and len(value["rows"]) != len(value["twins"]):
-        _refuse(len(value["twins"]), f"{at}.twins", f"list of {len(value['rows'])}, as many as rows")
+    for part in ("twins", "waiting"):
+        if isinstance(value, dict) and len(value["rows"]) != len(value[part]):
+            _refuse(len(value[part]), f"{at}.{part}", f"list of {len(value['rows'])}, as many as rows")
 
 
 TWIN = series(number, len(GAMMAS))
 ALERT = {"kind": text, "of": text, "since": moment, "message": text}
 BLOCK_SHAPE = record(
-    present=TWIN, rows=series(series(number, 6)), twins=series(series(TWIN, 2)),
+    present=TWIN, rows=series(series(number, 6)), twins=series(series(TWIN, 2)), waiting=series(number),
     records=series(record(
         time=moment, rate=number, p99=number, slowdown=number, useful=number, held=number, offered=number,
-        in_time=number, waves=series(number, 6), twins=series(number, 0, len(GAMMAS)),
+        in_time=number, waves=series(number, 6), twins=series(number, 0, len(GAMMAS)), waits=number,
     )),
     waves=series(number, 6), burst=number, begun=number, usual=number,
 )  # fmt: skip

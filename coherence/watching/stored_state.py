@@ -25,7 +25,7 @@ from coherence.watching.sequential import Detector
 from coherence.watching.signals import WatchedSystem
 from coherence.watching.state_shape import STATE
 
-VERSION = 2
+VERSION = 3
 MARK = b'"written_by": "coherence watch"'
 MOST_BYTES = 64 << 20
 
@@ -48,8 +48,8 @@ def _block_state(own: WatchedBlocks) -> dict[str, Any]:
     return {
         "present": own.block.present.tolist(), "rows": own.block.rows,
         "twins": [[array.tolist() for array in twin] for twin in own.block.twins],
-        "records": [asdict(record) for record in own.records], "waves": own.waves, "burst": own.burst,
-        "begun": own.begun, "usual": own.usual,
+        "waiting": own.block.waiting, "records": [asdict(record) for record in own.records], "waves": own.waves,
+        "burst": own.burst, "begun": own.begun, "usual": own.usual,
     }  # fmt: skip
 
 
@@ -84,7 +84,8 @@ def _block_from(state: Mapping[str, Any], block: WorkloadBlock) -> WatchedBlocks
     twins = [tuple(np.array(array, np.float64) for array in twin) for twin in state["twins"]]
     rows = [tuple(map(float, row)) for row in state["rows"]]
     records = [BlockRecord(**{**r, "waves": tuple(r["waves"]), "twins": tuple(r["twins"])}) for r in state["records"]]
-    own = WorkloadBlock(block.load, present, rows, twins)  # type: ignore[arg-type]
+    waiting = [float(share) for share in state["waiting"]]
+    own = WorkloadBlock(block.load, present, rows, twins, waiting)  # type: ignore[arg-type]
     waves = [float(amount) for amount in state["waves"]]
     return WatchedBlocks(own, records, waves, state["burst"], state["begun"], state["usual"])
 

@@ -7,6 +7,12 @@ Scrapes hold rates and means, no requests, so that the twin is the pointwise sta
 L: requests present, c: servers, C: Erlang's probability of waiting, v: Allen and Cunneen's factor.  Each step is
 implicit, which is exact at rest and in long overloads; while load changes in heavy traffic it is
 some hundredths too slow.  The law of needs is a gamma law of their mean and cv.
+
+Who waits does so for a fixed time and an exponential one.  Of q requests in line, those that chance has brought are
+
+    min(q, sqrt(v q (1 + load) / |1 - load|)),    load = rate need / c
+
+which is all of a line at rest, and little of one that an overload has left: its fluctuations are those of diffusion.
 SOURCE: Tipper, Sundareshan, Numerical methods for modeling computer networks under nonstationary conditions, 1990;
 Allen, Probability, statistics and queueing theory, 1990, section 5.3.
 """
@@ -26,16 +32,20 @@ from coherence.simulate.requests.compiled import entry
 GAMMAS: Floats = np.geomspace(0.25, 64.0, 49)
 LOG_GAMMAS: Floats = np.log(GAMMAS)
 ALIKE = 12  # the place of gamma = 1
-EDGES: Floats = np.concatenate([np.linspace(0, 0.9, 19), [0.93, 0.96, 0.98, 0.99, 0.995, 0.998, 0.9995, 1]])  # of needs
+EDGES: Floats = np.concatenate([np.linspace(0, 0.9, 19), 1 - np.geomspace(0.07, 1e-6, 16), [1]])  # of needs
 
 
 @dataclass(frozen=True)
 class TwinStep:
-    """What the twins of all gammas do within a scrape: P(an arrival waits), mean wait (s), and their needs (s)."""
+    """What the twins of all gammas do within a scrape: P(an arrival waits), mean wait (s), and their needs (s).
+
+    `chance`: mean of the exponential part of the wait of who waits (s); the rest of it is fixed.
+    """
 
     waits: Floats
     wait: Floats
     needs: Floats
+    chance: Floats
 
     @property
     def sojourn(self) -> Floats:
@@ -63,22 +73,39 @@ class TwinQueue:
     def advanced(self, present: Floats, rate: float, need: float, seconds: float) -> tuple[Floats, TwinStep]:
         """Returns the requests present after so many seconds of a rate (1/s) of requests of a mean need (s)."""
         needs = GAMMAS * need
-        after, waits, wait = _stepped(present, rate, needs, seconds, float(self.servers), *self.table)
-        return after, TwinStep(waits, wait, needs)
+        variability = (1 + self.cv * self.cv) / 2
+        after, waits, wait, chance = _stepped(
+            present, rate, needs, seconds, float(self.servers), variability, *self.table
+        )
+        return after, TwinStep(waits, wait, needs, chance)
 
     def in_time(self, step: TwinStep, limit: float) -> Floats:
         """Returns the shares of arrivals that are answered within `limit` seconds; fall with gamma."""
-        shares: Floats = _answered(step.needs, self.need_quantiles, np.diff(EDGES), step.waits, step.wait, limit)
+        waited = _answered(step.needs, self.need_quantiles, np.diff(EDGES), step.waits, step.wait, step.chance, limit)
+        shares: Floats = (1 - step.waits) * self._fits(limit / step.needs) + step.waits * waited
         return shares
+
+    def _fits(self, ratios: Floats) -> Floats:
+        """Returns P(need <= ratio) of needs whose mean is 1."""
+        if self.cv <= 0:
+            return np.asarray(ratios >= 1, np.float64)
+        from scipy.special import gammainc
+
+        shape = 1 / (self.cv * self.cv)
+        return np.asarray(gammainc(shape, shape * ratios), np.float64)
 
 
 @entry
 def _stepped(  # noqa: PLR0913, PLR0917  (arrays of one step)
-    present: Floats, rate: float, needs: Floats, seconds: float, servers: float,
+    present: Floats, rate: float, needs: Floats, seconds: float, servers: float, variability: float,
     rho: Floats, length: Floats, waits: Floats,
-) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-    """Returns requests present, P(wait) and mean wait: solves L' + served rho(L') = L + seconds rate for each gamma."""
+) -> tuple[Floats, Floats, Floats, Floats]:  # fmt: skip
+    """Returns requests present, P(wait), mean wait, and the mean of its part by chance.
+
+    Solves L' + served rho(L') = L + seconds rate for each gamma.
+    """
     after, share, wait = np.zeros(len(needs)), np.zeros(len(needs)), np.zeros(len(needs))
+    chance = np.zeros(len(needs))
     for k in range(len(needs)):
         served = seconds * servers / needs[k]
         wanted = present[k] + seconds * rate
@@ -95,20 +122,26 @@ def _stepped(  # noqa: PLR0913, PLR0917  (arrays of one step)
         after[k] = max(wanted - served * busy, 0.0)
         share[k] = waits[low] + part * (waits[high] - waits[low])
         if busy > 1e-12:
-            wait[k] = max(after[k] - servers * busy, 0.0) * needs[k] / (servers * busy)
-    return after, share, wait
+            line = max(after[k] - servers * busy, 0.0)
+            wait[k] = line * needs[k] / (servers * busy)
+            load = rate * needs[k] / servers
+            swings = variability * (1 + load) * max(share[k], 1e-12)
+            chance[k] = wait[k] / max(share[k], 1e-12) * math.sqrt(min(1.0, swings / max(abs(1 - load) * line, 1e-12)))
+    return after, share, wait, chance
 
 
 @entry
-def _answered(needs: Floats, quantiles: Floats, weights: Floats, waits: Floats, wait: Floats, limit: float) -> Floats:
-    """Returns P(need + wait <= limit) for each gamma; who waits does so for an exponential time."""
+def _answered(
+    needs: Floats, quantiles: Floats, weights: Floats, waits: Floats, wait: Floats, chance: Floats, limit: float
+) -> Floats:  # fmt: skip
+    """Returns P(need + wait <= limit) of who waits, for each gamma: for a fixed and an exponential time."""
     shares = np.zeros(len(needs))
     for k in range(len(needs)):
-        decay = waits[k] / max(wait[k], 1e-12)
+        fixed = wait[k] / max(waits[k], 1e-12) - chance[k]
         for j in range(len(quantiles)):
             left = limit - needs[k] * quantiles[j]
             if left >= 0:
-                shares[k] += weights[j] * (1 - waits[k] * math.exp(-left * decay))
+                shares[k] += weights[j] * (1 - math.exp(-max(left - fixed, 0.0) / max(chance[k], 1e-12)))
     return shares
 
 

@@ -49,3 +49,25 @@ def test_the_share_in_time_is_that_of_an_m_m_c_queue(limit: float) -> None:
     waits = erlang_c(servers, rate * need)
     late = math.exp(-limit / need) * (1 - waits) + waits * two_phases(servers / need - rate, need, limit)
     assert queue.in_time(step, limit)[ALIKE] == pytest.approx(1 - late, abs=0.012)
+
+
+def test_few_late_needs_are_told_as_their_law_does() -> None:
+    """At light load nobody waits, and P(need > limit) of an exponential law is far below a stretch of its quantiles."""
+    queue = TwinQueue(50, 1.0)
+    _, step = after(queue, 3, 5.0, 1.0)
+    assert 1 - queue.in_time(step, 12.0)[ALIKE] == pytest.approx(math.exp(-12), rel=0.05)
+    fixed = TwinQueue(50, 0.0)
+    _, step = after(fixed, 3, 5.0, 1.0)
+    assert fixed.in_time(step, 1.5)[ALIKE] == pytest.approx(1)
+    assert fixed.in_time(step, 0.5)[ALIKE] == 0
+
+
+def test_in_an_overload_all_are_late_together() -> None:
+    """A line of minutes is one that the overload left: it fluctuates little, and a short limit is met by nobody."""
+    queue = TwinQueue(4, 1.0)
+    _, step = after(queue, 20, 6.0, 1.0)  # 4 per second are served: 600 wait
+    assert step.wait[ALIKE] == pytest.approx(150, rel=0.05)
+    assert step.chance[ALIKE] < 0.15 * step.wait[ALIKE]
+    assert queue.in_time(step, 30.0)[ALIKE] < 0.01
+    _, rest = after(queue, 400, 2.8, 1.0)
+    assert rest.chance[ALIKE] == pytest.approx(rest.wait[ALIKE] / rest.waits[ALIKE])  # all by chance
