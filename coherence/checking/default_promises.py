@@ -50,10 +50,17 @@ START = PromiseKind("start", "a probe ends nothing that still starts", ("COH206"
 ORDER = PromiseKind("order", "liveness is slower than readiness", ("COH208",), "one event that both see")
 DRAIN = PromiseKind("drain", "a budget lets a drain go on", ("COH209",), "a number of members")
 ANSWER = PromiseKind(
-    "answer", "the answer of a call can still be used", ("COH201",), "the time of an answer", silence_counts=True
+    "answer",
+    "the answer of a call can still be used",
+    ("COH201",),
+    "the time of an answer (`takes: {answer: ..}` of what is called)",
+    silence_counts=True,
 )
 WORK = PromiseKind(
-    "work", "a timer waits until the work that it is about has ended", ("COH207", "COH246"), "the time of work"
+    "work",
+    "a timer waits until the work that it is about has ended",
+    ("COH207", "COH246"),
+    "the time of work",
 )
 UPDATE = PromiseKind("update", "a roll-out can go on", ("COH212",), "room for a copy")
 REST = PromiseKind("rest", "what is left when some are taken out carries the load", ("COH240",), "a load")

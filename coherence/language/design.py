@@ -81,7 +81,8 @@ class Design(Record):
     )
     places: dict[str, dict[str, Any]] = key(
         mapping(mapping(VALUE)), table=True,
-        means="the nodes on which members stand, by name: their `count`, their labels (`zone: a`), what they hold",
+        means="the nodes on which members stand, by name: their `count`, their labels (`zone: a`), what they hold, "
+        "how many may go at once (`lost: 1`, `drained: 1`)",
         without="members stand anywhere",
     )  # fmt: skip
     placement: dict[str, tuple[PlacementRule, ...]] = key(

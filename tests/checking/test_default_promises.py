@@ -135,7 +135,7 @@ def test_machines_get_each_promise_with_its_state(tmp_path: Path, capsys: pytest
     assert [(p["kind"], p["of"], p["state"], p["needs"]) for p in listed] == [
         ("target", ["hpa"], "not asked", "a load"),
         ("start", ["alive"], "open", "the time of a start"),
-        ("answer", ["web -> db"], "not asked", "the time of an answer"),
+        ("answer", ["web -> db"], "not asked", "the time of an answer (`takes: {answer: ..}` of what is called)"),
     ]
 
 

@@ -158,12 +158,13 @@ def _order(waiting: AnswerWait) -> str:
 
 
 def _ahead(subject: Subject, callee: str, serve: Quantity) -> list[tuple[str, Quantity]]:
-    """Activities of the callee listed before its answer, other than its start: a batch that is collected, a lock."""
-    component = subject.design.components[callee]
+    """Activities of the callee listed before its answer, other than its start: a batch that is collected, a lock.
+
+    What a timer starts waits for no caller.
+    """
+    component, unknown = subject.design.components[callee], unknown_activities(subject.design, callee)
     before = itertools.takewhile(lambda item: item[1] is not serve, (component.takes or {}).items())
-    return [
-        (name, span) for name, span in before if role(component, name) not in ("start", "drain", "apart", "first byte")
-    ]
+    return [(name, span) for name, span in before if name in unknown or role(component, name) == "answer"]
 
 
 def _enough(question: Question, waiting: AnswerWait, bound: Fraction) -> Finding:

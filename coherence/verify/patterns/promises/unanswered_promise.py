@@ -37,6 +37,7 @@ from coherence.language.expressions import names as names_of
 from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Call
 from coherence.language.sentences import Promise
+from coherence.language.words import COUNTS
 
 QUESTION = Question("COH106", "unanswered-promise", fires=Verdict.UNDECIDED, proves=False)
 QUESTIONS = (QUESTION,)
@@ -67,7 +68,10 @@ def _reason(subject: Subject, promise: Promise) -> str:
     paths = [model.resolve(word) for word in words]
     undriven = [path for path in paths if model.kind(path) == "input"]
     if undriven:
-        return f"needs what drives {' and '.join(undriven)}: nothing in the design states or writes it"
+        needs = f"needs what drives {' and '.join(undriven)}: nothing in the design states or writes it"
+        stays = subject.design.places and not any("lost" in given for given in subject.design.places.values())
+        members = stays and any(path.rpartition(".")[2] in COUNTS["available"] for path in undriven)
+        return f"{needs}; where a place may go, say so (`lost: 1` of it)" if members else needs
     from coherence.simulate.execute.slices import blocked  # the executor is a tenth of a policy check
 
     missing = blocked(model, tuple(paths))
