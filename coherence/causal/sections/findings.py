@@ -26,10 +26,13 @@ def answer(context: Context) -> Section | None:
     moved = context.couplings.placebo
     if tested and moved is not None:
         parts.append(f"the same with every other signal moved by half the record, where nothing can act: {moved} found")
+    counts = context.couplings.accounts
+    if counts:
+        parts.append(f"{counts} pairs count requests of the same calls: they follow from each other and are not tested")
     parts += _form(context)
     data = {
         "form": {"tests": context.specification.tests, "not_tested": list(context.specification.untested)},
-        "tested": tested, "hold": tested - context.couplings.broken, "placebo": moved,
+        "tested": tested, "hold": tested - context.couplings.broken, "placebo": moved, "accounts": counts,
         "findings": [_data(f) for f in findings],
     }  # fmt: skip
     held = (parts[0],) if tested else ()

@@ -7,7 +7,7 @@ SOURCE: model.md rule 9; language.md, calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence.causal.fitting.graph import Influence
@@ -15,6 +15,28 @@ from coherence.language.design import Call, Design, Pause
 from coherence.language.schema_kinds import Quantity
 
 FAILURES = ("timeouts", "refused", "rejected", "failed")
+
+
+ACCOUNTS = (
+    "arrivals", "offered", "tries", "retries", *FAILURES, "queue", "busy", "present", "served", "wasted", "completed",
+    "cancelled", "abandoned",
+    "in_flight",
+)  # fmt: skip
+
+
+def accounts(design: Design, names: Iterable[str]) -> dict[str, str]:
+    """Returns, of each signal that counts requests, one of the things joined by calls that share these.
+
+    What came is what left and what is there: such counts follow from each other, whatever acts on them.
+    """
+    shared: dict[str, str] = {name: name for name in design.components}
+    for call in design.calls:
+        ends = (str(call.caller), str(call.callee), call.name)
+        joined = {shared.get(end, end) for end in ends}
+        shared |= {end: end for end in ends if end not in shared}
+        shared = {name: ends[0] if of in joined else of for name, of in shared.items()}
+    heads = {name: name.rpartition(".") for name in names}
+    return {name: shared[head] for name, (head, _, count) in heads.items() if count in ACCOUNTS and head in shared}
 
 
 def influences_of_calls(design: Design) -> Iterator[Influence]:
@@ -40,8 +62,8 @@ def _of(call: Call, caller: str, callee: str) -> Iterator[Influence]:
     yield acts(f"{callee}.served", queue, -1, flow=True)
     yield acts(queue, queue, 1, flow=True)
     yield acts(queue, f"{callee}.busy", 1)
-    yield acts(f"{callee}.busy", f"{callee}.served", 1)
-    yield acts(queue, f"{name}.timeouts", 1)
+    yield acts(f"{callee}.busy", f"{callee}.served", 0)  # all may be busy
+    yield acts(queue, f"{name}.timeouts", 0)  # time may pass in calls of the callee
     if call.on_timeout is not None and str(call.on_timeout) == "abandon":
         yield acts(f"{name}.timeouts", f"{callee}.wasted", 1)
     yield acts(f"{callee}.served", f"{callee}.wasted", 1)

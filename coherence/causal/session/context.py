@@ -20,6 +20,7 @@ from coherence.causal.fitting.fit import Fitted, fit, supported
 from coherence.causal.fitting.fit_streams import fit_chunks
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.ledger.of_design import LOST, TEXT, Booked, booked, lost_time, state_signals
+from coherence.causal.session.call_candidates import accounts
 from coherence.causal.session.candidates import candidates
 from coherence.causal.session.couplings import Tested, tested
 from coherence.causal.session.request_inputs import RequestInputs, bands, request_inputs
@@ -220,4 +221,4 @@ class Context:
         series = self.usable[0].of(name for name in self.usable[0].names if name not in booked_only)
         series = without_copies(series, graph.nodes)
         series = series.between(*self.settings.window) if self.settings.window else series
-        return tested(series, graph)
+        return tested(series, graph, accounts(self.design, series.names))

@@ -58,30 +58,44 @@ class Tested:
     tests: int
     placebo: int | None = None  # found with every other signal moved by half the record, where nothing can act
     broken: int = 0
+    accounts: int = 0  # pairs that count the same requests, which are no couplings and are not tested
 
 
-def tested(series: Series, graph: CausalGraph) -> Tested:
+def tested(series: Series, graph: CausalGraph, accounts: Mapping[str, str]) -> Tested:
     """`couplings`; where very many signals are not of the design, some at a time, with errors held for all together."""
     if len(series) < FEWEST_ROWS:
         return Tested((), 0)
     known = set(graph.nodes)
     mine, others = ([name for name in series.names if (name in known) is own] for own in (True, False))
     if len(others) <= MOST_BESIDE:
-        return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED)
+        return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED, accounts=accounts)
     packs = [others[at : at + PACK] for at in range(0, len(others), PACK)]
     level = FAMILYWISE / len(packs)
-    results = [couplings(series.of([*mine, *pack]), graph, level=level) for pack in packs]
+    results = [couplings(series.of([*mine, *pack]), graph, level=level, accounts=accounts) for pack in packs]
     seen = {name for one in results for pair in one.couplings for name in (pair.cause, pair.effect)}
-    last = couplings(series.of(name for name in series.names if name in known or name in seen), graph, level=level)
-    again = couplings(series.of(mine), graph, level=level).tests * (len(packs) - 1)  # pairs that every pack has
-    return Tested(last.couplings, sum(one.tests for one in results) - again, broken=last.broken)
+    last = couplings(
+        series.of(name for name in series.names if name in known or name in seen), graph, level=level, accounts=accounts
+    )
+    again = couplings(series.of(mine), graph, level=level, accounts=accounts).tests * (
+        len(packs) - 1
+    )  # pairs that every pack has
+    return Tested(last.couplings, sum(one.tests for one in results) - again, broken=last.broken,
+                  accounts=max(one.accounts for one in results))  # fmt: skip
 
 
-def couplings(series: Series, graph: CausalGraph, *, level: float = FAMILYWISE, placebo: bool = False) -> Tested:
-    """Test every independence that the graph implies between an effect and what is not declared to act on it."""
+def couplings(
+    series: Series, graph: CausalGraph, *, level: float = FAMILYWISE, placebo: bool = False,
+    accounts: Mapping[str, str] | None = None,
+) -> Tested:  # fmt: skip
+    """Test every independence that the graph implies between an effect and what is not declared to act on it.
+
+    `accounts`: signals that count requests, by the things that share these: what they add up to is no coupling.
+    """
     seen = graph.bypassing(series.names)
     delays = delays_of(series, seen)
-    pairs = tuple(Pair(*one) for one in implied(seen, series.names, delays, series.step, MEMORY))
+    every = tuple(Pair(*one) for one in implied(seen, series.names, delays, series.step, MEMORY))
+    shared = accounts or {}
+    pairs = tuple(pair for pair in every if pair.cause not in shared or shared[pair.cause] != shared.get(pair.effect))
     bases = {
         effect: _base(seen, delays, effect, series.names) for effect in dict.fromkeys(pair.effect for pair in pairs)
     }
@@ -90,7 +104,7 @@ def couplings(series: Series, graph: CausalGraph, *, level: float = FAMILYWISE, 
     bases = {effect: (*base, *clocks.columns) for effect, base in bases.items()}
     couplings_seen, broken = _couplings_among(timed, bases, pairs, level)
     moved = _placebo(timed, bases, pairs, level) if placebo else None
-    return Tested(couplings_seen, len(pairs), moved, broken)
+    return Tested(couplings_seen, len(pairs), moved, broken, len(every) - len(pairs))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from coherence.causal.fitting.graph import Influence
-from coherence.causal.session.call_candidates import influences_of_calls
+from coherence.causal.session.call_candidates import accounts, influences_of_calls
 from coherence.language.reading import read_text
 
 TEXT = "coherence: 1\ncomponents: {{app: {{}}, db: {{}}}}\ncalls:\n  - {{from: app, to: db{call}}}\n"
@@ -18,8 +18,8 @@ ALWAYS = {
     ("db.served", "db.queue"): -1,
     ("db.queue", "db.queue"): 1,
     ("db.queue", "db.busy"): 1,
-    ("db.busy", "db.served"): 1,
-    ("db.queue", f"{CALL}.timeouts"): 1,
+    ("db.busy", "db.served"): 0,  # all may be busy
+    ("db.queue", f"{CALL}.timeouts"): 0,  # time may pass in calls of the callee
     ("db.served", "db.wasted"): 1,
     ("db.served", "app.completed"): 1,
     ("db.wasted", "app.completed"): -1,
@@ -87,3 +87,17 @@ def test_failures_of_a_call_lead_to_the_tries_of_its_fallback() -> None:
     text = TEXT.format(call="") + "  - {from: app, to: copy, fallback_for: db}\n"
     tries = {one.cause for one in influences_of_calls(read_text(text)) if one.effect == "app -> copy.tries"}
     assert tries == {"app.arrivals", *(f"{CALL}.{why}" for why in ("timeouts", "refused", "rejected", "failed"))}
+
+
+def test_counts_of_the_same_requests_are_accounts() -> None:
+    design = read_text(
+        "coherence: 1\nworkload: {users: {rate: 5 req/s}}\n"
+        "components: {app: {}, db: {rate: 9 req/s}, lone: {rate: 3 req/s}}\n"
+        "calls: [{from: users, to: app}, {from: app, to: db}]\n"
+    )
+    names = ("users.arrivals", "users -> app.tries", "db.served", "db.power", "lone.queue", "lone.busy", "other.queue")
+    shared = accounts(design, names)
+    joined = {name for name in shared if shared[name] == shared["users.arrivals"]}
+    assert joined == {"users.arrivals", "users -> app.tries", "db.served"}
+    assert shared["lone.queue"] == shared["lone.busy"] != shared["users.arrivals"]
+    assert not {"db.power", "other.queue"} & set(shared)

@@ -108,3 +108,20 @@ def test_the_screen_is_the_ordinary_t_test(columns: int) -> None:
     alone, nothing, again = _largest(rows.T @ rows, [block, [], block], 290)
     assert alone == again == pytest.approx((slopes**2 / variance).max())
     assert nothing == 0
+
+
+def test_accounts_of_the_same_requests_are_no_couplings_and_are_counted() -> None:
+    rng = np.random.default_rng(1)
+    tries = wandering(rng, 3000, 0.6)
+    series = table(
+        a=wandering(rng, 3000, 0.7),
+        lost=wandering(rng, 3000, 0.5),
+        served=tries,
+        present=tries + 0.1 * wandering(rng, 3000, 0.5),
+    )
+    ways = graph(Influence("a", "lost"), Influence("a", "served"))
+    plain, known = couplings(series, ways), couplings(series, ways, accounts={"served": "q", "present": "q"})
+    assert {pair.cause for pair in plain.couplings} == {"present"}
+    assert not known.couplings
+    assert (known.accounts, known.tests + known.accounts) == (1, plain.tests)
+    assert couplings(series, ways, accounts={"served": "q", "present": "r"}).couplings == plain.couplings
