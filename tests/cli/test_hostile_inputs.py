@@ -96,6 +96,13 @@ READERS: dict[str, list[str]] = {
     "baseline": ["check", "GOOD", "--baseline", "FILE"],
     "reproduce": ["reproduce", "FILE", "--dry-run"],
     "report": ["report", "FILE", "-o", "PAGE"],
+    "repair": ["check", "FILE", "--diff"],
+    "diff": ["diff", "GOOD", "FILE", "-s", "COH201"],
+    "network": ["analyze", "--network", "FILE"],
+    "series": ["analyze", "--series", "FILE"],
+    "rank": ["rank", "FILE", "--incident", "0..1"],
+    "calls": ["rank", "TIMES", "--incident", "1..2", "--calls", "FILE"],
+    "ledger": ["fit", "GOOD", "--telemetry", "TIMES", "--ledger", "FILE"],
 }  # fmt: skip
 
 
