@@ -8,7 +8,7 @@ from coherence.findings.finding import Verdict
 
 def test_a_table_has_a_caption_heads_and_a_name() -> None:
     text = table("Times", ("what", "s"), [("a", "1")], numbers="1").render()
-    assert '<div class="scroll" tabindex="0" role="region" aria-label="Times"><table><caption>Times</caption>' in text
+    assert '<div class="scroll" tabindex="0" role="group" aria-label="Times"><table><caption>Times</caption>' in text
     assert '<th scope="col" class="n">s</th>' in text
     assert '<td class="n">1</td>' in text
 
