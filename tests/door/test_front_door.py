@@ -106,8 +106,8 @@ def results(folder: Path) -> Results:
             ["fit", str(fitted), "--telemetry", str(table), "--loss", "q.wait"],
         ),
         "bound": (
-            co.bound("all_reduce_end_point", n=8, size="8 GiB", bandwidth="300 GB/s"),
-            ["bound", "all_reduce_end_point", "n=8", "size=8 GiB", "bandwidth=300 GB/s"],
+            co.bound("all_reduce_end_point", n="2 .. 8", size="8 GiB", bandwidth="300 GB/s"),
+            ["bound", "all_reduce_end_point", "n=2..8", "size=8 GiB", "bandwidth=300 GB/s"],
         ),
         "floors": (co.floors(calls), ["bound", str(calls)]),
         "execute": (co.execute(design, until="5 min"), []),

@@ -6,15 +6,14 @@ A tier's constants: `message_size` (of each collective), `operations` (of the wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from coherence.language.design import Design
 from coherence.language.infrastructure import Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.bound import Application
 from coherence.minimums.facts import Gathered, constant
-
-Applies = Callable[[Design], Iterator[Application]]
 
 
 def needed(gathered: Gathered, tier: Tier, **symbols: str) -> Gathered:
@@ -29,24 +28,25 @@ def states(tier: Tier, *names: str) -> bool:
     return any(name in tier.constants for name in names)
 
 
-def collective(*, parts: bool = False) -> Applies:
-    """Returns what applies a collective to the devices of each tier that says how large its messages are.
+@dataclass(frozen=True)
+class OfTiers:
+    """Applies a collective to the devices of each tier that says how large its messages are.
 
     parts: each device holds one message of the size, and all of them together are the bytes of the collective.
     """
 
-    def applies(design: Design) -> Iterator[Application]:
+    parts: bool = False
+
+    def __call__(self, design: Design) -> Iterator[Application]:
         for tier in design.tiers.values():
             size = constant(tier, "message_size")
             if size is None or (isinstance(tier.count, Quantity) and tier.count.low < 2):
                 continue
             gathered = needed(Gathered(tier.name), tier, size="message_size", bandwidth="link_bandwidth")
             gathered.quantity("n", tier.count, f"count of {tier.name}")
-            if parts and isinstance(tier.count, Quantity):
+            if self.parts and isinstance(tier.count, Quantity):
                 gathered.spans["size"] = (size.low * tier.count.low, size.high * tier.count.high)
             yield gathered.application()
-
-    return applies
 
 
 def failing(design: Design) -> Iterator[Application]:
@@ -57,15 +57,20 @@ def failing(design: Design) -> Iterator[Application]:
             yield gathered.quantity("n", tier.count, f"count of {tier.name}").application()
 
 
-def checkpointing(*symbols: str) -> Applies:
-    """Returns what applies a bound of checkpoints, by symbol: the mean time between failures is that of all devices."""
-    keys = {"write": "checkpoint_time", "restart": "restart_time"}
+KEYS = {"write": "checkpoint_time", "restart": "restart_time"}  # symbol of a bound -> key of a tier
 
-    def applies(design: Design) -> Iterator[Application]:
+
+@dataclass(frozen=True)
+class OfCheckpoints:
+    """Applies a bound of checkpoints, by symbol: the mean time between failures is that of all devices."""
+
+    symbols: tuple[str, ...]
+
+    def __call__(self, design: Design) -> Iterator[Application]:
         for tier in design.tiers.values():
             if not states(tier, "checkpoint_time"):
                 continue
-            gathered = needed(Gathered(tier.name), tier, **{name: keys[name] for name in symbols})
+            gathered = needed(Gathered(tier.name), tier, **{name: KEYS[name] for name in self.symbols})
             needed(gathered, tier, mtbf="device_mtbf")
             device, count = constant(tier, "device_mtbf"), tier.count
             if not isinstance(count, Quantity) or count.low < 1:
@@ -73,8 +78,6 @@ def checkpointing(*symbols: str) -> Applies:
             elif device is not None:
                 gathered.span("mtbf", device.low / count.high, device.high / count.low)
             yield gathered.application()
-
-    return applies
 
 
 def piped(design: Design) -> Iterator[Application]:

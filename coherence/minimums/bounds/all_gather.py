@@ -21,7 +21,7 @@ from fractions import Fraction
 from coherence.minimums.bound import Bound, Example, Inputs, ProofGrade, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._collectives import LINK, MEMBERS, given
 from coherence.minimums.bounds._inductions import received
-from coherence.minimums.bounds._training import collective
+from coherence.minimums.bounds._training import OfTiers
 from coherence.minimums.collectives import ring_all_gather
 
 
@@ -49,5 +49,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "what each member misses crosses its link", received, ProofGrade.UNIVERSAL),),
     witness=Witness("a ring, message by message", executed),
     telemetry=("bytes of the collective", "link rate", "members"),
-    applies=collective(parts=True),
+    applies=OfTiers(parts=True),
 )

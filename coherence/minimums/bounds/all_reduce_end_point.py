@@ -23,7 +23,7 @@ from fractions import Fraction
 from coherence.minimums.bound import Bound, Example, Inputs, ProofGrade, Recheck, Status, Witness
 from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, given
 from coherence.minimums.bounds._inductions import reduced_and_spread
-from coherence.minimums.bounds._training import collective
+from coherence.minimums.bounds._training import OfTiers
 
 
 def ring(inputs: Inputs) -> Fraction:
@@ -59,5 +59,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "what each number needs is sent", reduced_and_spread, ProofGrade.UNIVERSAL),),
     witness=Witness("the ring algorithm, step by step", ring),
     telemetry=("bytes of the collective", "link rate", "members"),
-    applies=collective(),
+    applies=OfTiers(),
 )

@@ -19,7 +19,7 @@ point in closed form by Lambert's W.
 from __future__ import annotations
 
 from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Role, Status, Symbol, Trend
-from coherence.minimums.bounds._training import checkpointing
+from coherence.minimums.bounds._training import OfCheckpoints
 
 
 def stationary() -> Checked:
@@ -57,5 +57,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "the derivative vanishes there", stationary, ProofGrade.UNIVERSAL),),
     telemetry=("time of a checkpoint", "times of failures"),
-    applies=checkpointing("write"),
+    applies=OfCheckpoints(("write",)),
 )

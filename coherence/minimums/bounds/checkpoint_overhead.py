@@ -34,7 +34,7 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
-from coherence.minimums.bounds._training import checkpointing
+from coherence.minimums.bounds._training import OfCheckpoints
 
 GRID = 4_000
 
@@ -113,5 +113,5 @@ BOUND = Bound(
         1 + 1e-6,
     ),
     telemetry=("time of a checkpoint", "times of failures", "time of a restart"),
-    applies=checkpointing("write", "restart"),
+    applies=OfCheckpoints(("write", "restart")),
 )

@@ -21,7 +21,7 @@ from fractions import Fraction
 from coherence.minimums.bound import Bound, Example, Inputs, ProofGrade, Recheck, Status, Witness
 from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, given
 from coherence.minimums.bounds._inductions import received
-from coherence.minimums.bounds._training import collective
+from coherence.minimums.bounds._training import OfTiers
 from coherence.minimums.collectives import ring_reduce_scatter
 
 
@@ -45,5 +45,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "what each member misses crosses its link", received, ProofGrade.UNIVERSAL),),
     witness=Witness("a ring, message by message", executed),
     telemetry=("bytes of the collective", "link rate", "members"),
-    applies=collective(),
+    applies=OfTiers(),
 )
