@@ -21,6 +21,7 @@ from coherence.causal.telemetry import prometheus
 from coherence.causal.telemetry.prometheus import ReadLimits
 from coherence.cli._run import run
 from tests.paths import DATA
+from tests.peak_memory import PEAK
 
 DESIGN = """coherence: 1
 components: {q: {wait: a.load * k, k: 0 .. 10}}
@@ -323,10 +324,7 @@ def test_the_login_of_a_file_is_sent_and_shown_nowhere(ask: Any, tmp_path: Path)
 def test_memory_stays_bounded_while_a_server_talks_for_ever(tmp_path: Path) -> None:
     server = Speaker(ever(OK + b"\r\n", b"x" * 65_536, 0.0))
     (tmp_path / "design.yaml").write_text(DESIGN)
-    program = (
-        "import resource, sys; from coherence.cli._run import run; code = run(sys.argv[1:]); "
-        "print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
-    )
+    program = f"import sys; from coherence.cli._run import run; code = run(sys.argv[1:]); print(code, {PEAK} // 1024)"
     words = ["fit", str(tmp_path / "design.yaml"), "--prometheus", f"http://127.0.0.1:{server.port}", "--from", "0",
              "--to", "60", "--step", "15"]  # fmt: skip
     ended = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)

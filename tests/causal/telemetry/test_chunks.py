@@ -11,6 +11,7 @@ import pytest
 from coherence.base.errors import InputError, UsageError
 from coherence.causal.data.series import Series
 from coherence.causal.telemetry import aligned, chunks, read
+from tests.peak_memory import PEAK
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("pandas")
@@ -145,9 +146,9 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
         select = f"SELECT i::DOUBLE AS time, {columns} FROM range({rows}) r(i)"  # noqa: S608
         duckdb.connect().execute(f"COPY ({select}) TO '{path}'")
         code = (
-            "import resource, sys; from coherence.causal.telemetry import chunks\n"
+            "import sys; from coherence.causal.telemetry import chunks\n"
             "assert sum(len(s) for s in chunks(sys.argv[1], memory='128MB', rows=16384)) == int(sys.argv[2])\n"
-            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+            f"print({PEAK})"
         )
         done = subprocess.run(
             [sys.executable, "-c", code, str(path), str(rows)], capture_output=True, text=True, check=True

@@ -63,7 +63,6 @@ from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight, place_of
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.mixed_service import mixed_rate
 from coherence.verify.queues.offered_load import (
     RUNNING,
     OfferedRate,
@@ -136,6 +135,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     """Returns a thing with its load and what its members serve; None where the design does not say."""
+    from coherence.verify.queues.mixed_service import mixed_rate
+
     demand, members = offered(facts, thing), copies(facts, thing)
     each = member_rate(facts, thing) or mixed_rate(facts, thing)
     if demand is None or each is None or members is None or members.low is None or members.high is None:
