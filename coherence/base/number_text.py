@@ -12,7 +12,18 @@ from fractions import Fraction
 
 from coherence.base.units import ONE, SECOND, Dimension, UnitError, unit
 
+_PART_DIGITS = 4000
+_PART = 10**_PART_DIGITS
 _STEPS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+def digits(number: int) -> str:
+    """Returns a whole number of any length as decimal digits: Python writes none of more than 4300."""
+    sign, rest, parts = "-" if number < 0 else "", abs(number), list[str]()
+    while rest >= _PART:
+        rest, part = divmod(rest, _PART)
+        parts.append(f"{part:0{_PART_DIGITS}}")
+    return sign + "".join([str(rest), *reversed(parts)])
 
 
 def render_quantity(value: Fraction | float, dimension: Dimension = ONE) -> str:

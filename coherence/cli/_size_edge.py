@@ -67,7 +67,7 @@ def render(path: str, edge: SizeEdge) -> Iterator[str]:
     if edge.fails is None:
         yield f"no conflict at either end of the range; proved at {shown['holds']}: {'; '.join(shown['proved'])}"
     elif edge.holds is None:
-        yield "at no value of the range is it proved to hold"
+        yield "at none of these values is it proved to hold"
     else:
         yield f"holds at {shown['holds']}: {'; '.join(shown['proved'])} proved"
     if edge.open_at is not None:

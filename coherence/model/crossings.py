@@ -17,7 +17,7 @@ from coherence.base.reads import built, unnoted
 from coherence.base.units import ONE
 from coherence.language.design import Loop, Relay
 from coherence.language.expressions.tree import Call, Held, Tree, names, walk
-from coherence.language.schema_kinds import Quantity
+from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
 from coherence.model.draft import ModelDraft
 from coherence.model.model import EVERYTHING, Interval, Model, State, StateSwitch, interval
@@ -41,6 +41,8 @@ def _switches(draft: ModelDraft, loop: Loop) -> bool:
     """Decides whether a loop says all that switching at crossings needs, and nothing beyond that."""
     actuation, relay, clock = loop.actuation, loop.trigger, loop.timescale
     if actuation is None or actuation.evict is not None or actuation.rate or loop.rules:
+        return False
+    if isinstance(actuation.initial, Formula) or any(isinstance(bound, Formula) for bound in actuation.bounds):
         return False
     if not isinstance(relay, Relay) or relay.enter is None or relay.leave is None:
         return False

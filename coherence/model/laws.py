@@ -226,7 +226,7 @@ def counts_members(loop: Loop) -> bool:
     actuation = loop.actuation
     if actuation is None:
         return False
-    ends = [end for end in actuation.bounds if isinstance(end, Quantity)]
+    ends = [end for end in actuation.bounds if isinstance(end, Quantity | Formula)]
     law = law_of(loop)
     written: list[Quantity | Formula | Word | None] = [number for rule in loop.rules for number in (rule.by, rule.to)]
     written += [] if law in ("proportional", "rules") else [actuation.by, actuation.to]

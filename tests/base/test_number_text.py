@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.base.number_text import nearest_float, render_duration, render_exact, render_figure, render_rounded
+from coherence.base.number_text import (
+    digits,
+    nearest_float,
+    render_duration,
+    render_exact,
+    render_figure,
+    render_rounded,
+)
 from coherence.base.units import quantity
 
 
@@ -96,3 +103,9 @@ def test_exact_text_of_a_number_too_long_for_decimals() -> None:
     assert nearest_float(value) is None
     assert nearest_float(math.inf) is None
     assert nearest_float(Fraction(1, 4)) == 0.25
+
+
+@given(st.integers(-(10**40), 10**40), st.integers(0, 10**40))
+def test_digits_of_any_length_are_those_of_the_number(high: int, low: int) -> None:
+    assert digits(high) == str(high)
+    assert digits(abs(high) * 10**9000 + low) == (f"{abs(high)}{low:09000}" if high else str(low))

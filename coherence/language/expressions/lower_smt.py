@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from coherence.base.number_text import digits
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree, Truth
 
@@ -14,9 +15,8 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 def real(value: Fraction | int) -> str:
     """Returns a rational as a term of sort Real."""
     exact = Fraction(value)
-    size = (
-        f"{abs(exact.numerator)}.0" if exact.denominator == 1 else f"(/ {abs(exact.numerator)}.0 {exact.denominator}.0)"
-    )
+    over, under = digits(abs(exact.numerator)), digits(exact.denominator)
+    size = f"{over}.0" if exact.denominator == 1 else f"(/ {over}.0 {under}.0)"
     return f"(- {size})" if exact < 0 else size
 
 

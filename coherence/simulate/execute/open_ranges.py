@@ -58,13 +58,6 @@ def _of_loop(sampled: SampledLoop) -> Iterator[str]:
     if loop.target is not None:
         facts += [("tolerance", loop.target.tolerance), *(("sensor", link.duration) for link in loop.target.sensor)]
     yield from (f"`{key}` of {loop.name}" for key, value in facts if _open(value))
-    if loop.actuation is not None and any(not isinstance(b, Quantity) and _stands(b) for b in loop.actuation.bounds):
-        yield f"`bounds` of {loop.name} in numbers"
-
-
-def _stands(bound: object) -> bool:
-    """Is it a limit that a run does not read (an expression), not a word for none?"""
-    return getattr(bound, "tree", None) is not None
 
 
 def _times(loop: Loop) -> list[tuple[str, object]]:

@@ -35,7 +35,6 @@ loops:
         ("percent: 10 %", "percent: 5 % .. 10 %", ("`rate` of act",)),
         ("per: 60 s", "per: 30 s .. 60 s", ("`rate` of act",)),
         ("[1, 9]", "[1, 8 .. 9]", ("`bounds` of act",)),
-        ("[1, 9]", "[1, limit.top]", ("`bounds` of act in numbers",)),
         ("step: 1 s", "step: 1 s .. 2 s", ("`step` of plant",)),
         ("by: 2, percent: 10 %", "by: 1 .. 2, percent: 5 % .. 10 %", ("`rate` of act",)),  # once
     ],
