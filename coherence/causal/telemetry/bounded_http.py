@@ -15,14 +15,14 @@ import threading
 import urllib.parse
 import urllib.request
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
 from coherence.base.errors import UsageError
-from coherence.base.outside_text import MASK
 from coherence.base.units import shorten
+from coherence.causal.telemetry.secrets_hidden import hidden
 
 PIECE = 1 << 16
 LONGEST_REASON = 200  # characters of a server's own words
@@ -35,14 +35,6 @@ class HttpAnswer:
     status: int
     reason: str
     body: bytes
-
-
-def masked(answer: HttpAnswer, secrets: Iterable[str]) -> HttpAnswer:
-    """Returns an answer without the secrets that it says back, for a message about it."""
-    body, reason = answer.body, answer.reason
-    for secret in secrets:
-        body, reason = body.replace(secret.encode(), MASK.encode()), reason.replace(secret, MASK)
-    return HttpAnswer(answer.status, reason, body)
 
 
 @dataclass(frozen=True)
@@ -70,9 +62,14 @@ def http_address(url: str, *, of: str, example: str) -> HttpAddress:
     if parts.query or parts.fragment:
         raise UsageError(f"'{named}' has a query: write the address of {of} alone, for example {example}")
     place = (f"[{host}]" if ":" in host else host) + (f":{port}" if port is not None else "")
-    password = urllib.parse.unquote(parts.password or "")
-    secrets = (password,) if password else ()
-    return HttpAddress(f"{parts.scheme}://{place}{parts.path.rstrip('/')}", _login(parts), secrets=secrets)
+    login = _login(parts)
+    secrets = (urllib.parse.unquote(parts.password), *map(login_word, login.values())) if parts.password else ()
+    return HttpAddress(f"{parts.scheme}://{place}{parts.path.rstrip('/')}", login, secrets=secrets)
+
+
+def login_word(header: str) -> str:
+    """Returns the user and password of a header of basic authentication, which anyone can decode."""
+    return header.rpartition(" ")[2].rstrip("=")
 
 
 def _login(parts: urllib.parse.SplitResult) -> dict[str, str]:
@@ -89,14 +86,14 @@ def posted(
     data, headers = urllib.parse.urlencode(form).encode(), {"Accept": "application/json"}
     with _answer(address, path, data, headers, seconds) as answer:
         body = b"".join(_pieces(answer, address, most_bytes))
-        return HttpAnswer(answer.status, str(answer.reason), body)
+        return HttpAnswer(answer.status, hidden(str(answer.reason), address.secrets), body)
 
 
 def notified(address: HttpAddress, path: str, notice: Mapping[str, Any], *, seconds: float) -> tuple[int, str]:
     """Returns status and reason of the answer to a notice in JSON, whose body is not read.  Raises UsageError."""
     data, headers = json.dumps(notice, allow_nan=False).encode(), {"Content-Type": "application/json"}
     with _answer(address, path, data, headers, seconds) as answer:
-        return answer.status, str(answer.reason)
+        return answer.status, hidden(str(answer.reason), address.secrets)
 
 
 @contextlib.contextmanager
@@ -115,10 +112,7 @@ def _answer(
         except (OSError, http.client.HTTPException, ValueError) as error:
             watchdog.check(address)
             why = getattr(error, "reason", None) or error
-            words = str(why or type(error).__name__)
-            for secret in address.secrets:
-                words = words.replace(secret, MASK)
-            words = shorten(words, LONGEST_REASON)
+            words = shorten(hidden(str(why or type(error).__name__), address.secrets), LONGEST_REASON)
             raise UsageError(f"{address.url} cannot be reached ({words}): {_REMEDY}") from None
         watchdog.check(address)
 

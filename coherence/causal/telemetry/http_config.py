@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.causal.telemetry.bounded_http import login_word
+from coherence.causal.telemetry.secrets_hidden import SHORTEST_WORD, parts_of
 from coherence.language.document import Items, Node, Scalar, Table, read
 
 # What is read; every other key is refused, so that no part of a login is silently left out.
@@ -57,11 +59,16 @@ def http_login(file: str | None) -> HttpLogin:
 
 
 def _secrets_of(root: Table, headers: Mapping[str, str], folder: Path) -> Iterator[str]:
-    """Yields what no message may show: the password, and every value of a header but the word before it."""
-    basic = _table(root, "basic_auth")
+    """Yields what no message may show: passwords, credentials, each value of a header but short `values`."""
+    basic, bearer, others = (_table(root, key) for key in ("basic_auth", "authorization", "http_headers"))
     if basic is not None:
         yield _secret(basic, "password", folder)
-    yield from (value.rpartition(" ")[2] for value in headers.values() if value)
+        yield login_word(headers["Authorization"])
+    if bearer is not None:
+        yield from parts_of(_secret(bearer, "credentials", folder))
+    for node in others.entries.values() if others is not None else ():
+        for key, value in _values(node, folder):
+            yield from (part for part in parts_of(value) if key != "values" or len(part) >= SHORTEST_WORD)
 
 
 def _headers(root: Table, folder: Path) -> Iterator[tuple[str, str]]:
@@ -78,17 +85,17 @@ def _headers(root: Table, folder: Path) -> Iterator[tuple[str, str]]:
     for name, node in others.entries.items() if others is not None else ():
         if not name.isascii() or not name.replace("-", "").isalnum():
             raise _wrong(node, "a name of a header has letters, digits and -", "for example X-Scope-OrgID")
-        yield name, _line(node, ", ".join(_values(node, folder)))
+        yield name, _line(node, ", ".join(value for _, value in _values(node, folder)))
 
 
-def _values(node: Node, folder: Path) -> Iterator[str]:
-    """Yields the values of one header, those of files included."""
+def _values(node: Node, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yields the values of one header, those of files included, with the key of each."""
     if not isinstance(node, Table):
         raise _wrong(node, "a header is a mapping", f"write one of {', '.join(HEADER_KEYS)}, for example values: [a]")
     for key, items in node.entries.items():
         if key not in HEADER_KEYS or not isinstance(items, Items):
             raise _wrong(node, "a header has lists", f"write {', '.join(HEADER_KEYS)}")
-        yield from (_file(item, folder) if key == "files" else _text(item) for item in items)
+        yield from ((key, _file(item, folder) if key == "files" else _text(item)) for item in items)
 
 
 def _secret(table: Table, key: str, folder: Path) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.units import shorten
 from coherence.causal.data.series import Floats
-from coherence.causal.telemetry.bounded_http import HttpAddress, HttpAnswer, http_address, masked, posted
+from coherence.causal.telemetry.bounded_http import HttpAddress, HttpAnswer, http_address, posted
 from coherence.causal.telemetry.header import labelled
 from coherence.causal.telemetry.http_config import NO_LOGIN, HttpLogin
 from coherence.causal.telemetry.joining import joined
@@ -34,6 +34,7 @@ from coherence.causal.telemetry.prometheus_answers import (
     matrix,
     result_of,
 )
+from coherence.causal.telemetry.secrets_hidden import hidden
 from coherence.language.schema_kinds import Word
 from coherence.simulate.telemetry.contract import Signal, Telemetry
 
@@ -126,7 +127,7 @@ def queried(
             )
         if len(series) > 1:
             notes.append(f"{signal}: {several(len(series), 'series', 'series')}; add sum(...) to its query for one")
-        rows += _named(name, signal, str(query), series)
+        rows += _named(name, signal, str(query), series, read.address.secrets)
     if problems:
         raise InputError(problems)
     points = np.concatenate([np.zeros(0), *(row.times for row in rows)])
@@ -179,7 +180,7 @@ def series_of(read: ServerRead, query: str, start: float, end: float, step: floa
         parameters = {"query": query, "start": f"{low:.3f}", "end": f"{high:.3f}", "step": f"{step:.3f}"}
         answer = read.answer(parameters)
         try:
-            for labels, points in _series_in(read, answer, low, high):
+            for labels, points in matrix(result_of(answer, read.address.secrets), low, high):
                 read.count(series=labels not in samples, points=len(points))
                 samples.setdefault(labels, []).append(points)
         except AnswerShapeError as error:
@@ -188,25 +189,17 @@ def series_of(read: ServerRead, query: str, start: float, end: float, step: floa
     return {labels: np.concatenate(points) for labels, points in samples.items()}
 
 
-def _series_in(read: ServerRead, answer: HttpAnswer, low: float, high: float) -> list[tuple[Labels, Floats]]:
-    """Returns labels and points of each series.  Raises QueryRefusedError and AnswerShapeError without a secret."""
-    try:
-        return list(matrix(result_of(answer), low, high))
-    except (QueryRefusedError, AnswerShapeError):
-        return list(matrix(result_of(masked(answer, read.address.secrets)), low, high))
-
-
 def _problem(url: str, signal: str, query: str | Word, why: str) -> Problem:
     message = f"the query of {signal}, {shorten(str(query), 200)}, was refused: {why}"
     remedy = "mend the PromQL; it can be tried in the page of the server"
     return Problem(query.place, message, remedy) if isinstance(query, Word) else problem(url, 1, message, remedy)
 
 
-def _named(url: str, signal: str, query: str, series: Series) -> Iterator[Rows]:
+def _named(url: str, signal: str, query: str, series: Series, secrets: Sequence[str]) -> Iterator[Rows]:
     every = [dict(labels) for labels in series]
     keys = {key for labels in every for key in labels}
     apart = {key for key in keys if len({labels.get(key) for labels in every}) > 1}
     for labels, points in zip(every, series.values(), strict=True):
-        name = labelled(signal, {key: text for key, text in labels.items() if key in apart})
+        name = labelled(signal, {key: hidden(text, secrets) for key, text in labels.items() if key in apart})
         kind = "counter" if labels.get("__name__", "").endswith(("_total", "_bucket", "_count", "_sum")) else "gauge"
         yield Rows(Signal(name, "1", kind, f"{url} {shorten(query, 200)}"), points[:, 0].copy(), points[:, 1].copy())

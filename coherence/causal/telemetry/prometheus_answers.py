@@ -6,7 +6,7 @@ SOURCE: Prometheus documentation, HTTP API: format of answers, range vectors.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,9 +14,12 @@ import numpy as np
 from coherence.base.units import shorten
 from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.bounded_http import HttpAnswer
+from coherence.causal.telemetry.secrets_hidden import hidden
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 Series: TypeAlias = Mapping[Labels, Floats]  # rows of time and level
+
+MOST_WORDS = 1 << 20  # characters in which secrets are looked for, far more than a message shows
 
 
 class QueryRefusedError(Exception):
@@ -27,19 +30,22 @@ class AnswerShapeError(Exception):
     """What the answers of a Prometheus are, and this one is not."""
 
 
-def result_of(answer: HttpAnswer) -> object:
-    """Returns `data` of the answer.  Raises QueryRefusedError with the server's words, AnswerShapeError."""
+def result_of(answer: HttpAnswer, secrets: Iterable[str] = ()) -> object:
+    """Returns `data` of the answer.  Raises QueryRefusedError with the server's words, AnswerShapeError.
+
+    secrets: what no message may hold, whatever the server says.
+    """
     try:
         whole = json.loads(answer.body)
     except (ValueError, RecursionError):
         whole = None
     if not isinstance(whole, dict) or whole.get("status") not in ("success", "error"):
-        start = shorten(repr(answer.body[:80]))
+        words = hidden(answer.body[:MOST_WORDS].decode("utf-8", "surrogateescape"), secrets)
+        start = shorten(repr(words.encode("utf-8", "surrogateescape")[:80]))
         raise AnswerShapeError(f"{start}, status {answer.status} {answer.reason}: is this a Prometheus?")
     if whole["status"] == "error":
-        raise QueryRefusedError(
-            shorten(f"{whole.get('errorType', 'error')}: {whole.get('error', 'no reason given')}", 300)
-        )
+        words = f"{whole.get('errorType', 'error')}: {whole.get('error', 'no reason given')}"
+        raise QueryRefusedError(shorten(hidden(words[:MOST_WORDS], secrets), 300))
     return whole.get("data")
 
 

@@ -41,6 +41,18 @@ def test_a_secret_is_in_no_representation(tmp_path: Path) -> None:
     assert "hunter2" in login(tmp_path, "authorization: {credentials: hunter2}\n").secrets
 
 
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("basic_auth: {username: me, password: hunter 2}\n", {"hunter 2", "bWU6aHVudGVyIDI"}),
+        ("authorization: {type: T, credentials: alpha beta g}\n", {"alpha beta g", "alpha", "beta"}),
+        ("http_headers: {X: {secrets: [first, s2]}, Y: {values: [abcd, a]}}\n", {"first", "s2", "abcd"}),
+    ],
+)
+def test_every_secret_of_a_login_is_known(tmp_path: Path, text: str, secrets: set[str]) -> None:
+    assert set(login(tmp_path, text).secrets) == secrets
+
+
 def test_how_tls_checks_the_server(tmp_path: Path) -> None:
     own = login(tmp_path, f"tls_config: {{ca_file: {PEM}, cert_file: {PEM}, key_file: {KEY}}}\n").tls
     assert own is not None

@@ -76,6 +76,17 @@ def test_the_words_of_a_server_are_shortened() -> None:
     assert len(str(caught.value)) < 350
 
 
+@pytest.mark.parametrize("words", ['p"q\\w', "pässwört", "first", "first, second"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_secret_that_a_server_says_back_is_in_no_message(words: str, ascii_only: bool) -> None:
+    whole = {"status": "error", "errorType": "x", "error": f"login {words}!"}
+    body = json.dumps(whole, ensure_ascii=ascii_only).encode()
+    with pytest.raises(QueryRefusedError, match=r"login \*\*\*(, \*\*\*)?!"):
+        result_of(HttpAnswer(200, "OK", body), [words, "first", "second"])
+    with pytest.raises(AnswerShapeError, match=r"login \*\*\*(, \*\*\*)?!"):
+        result_of(HttpAnswer(200, "OK", body[40:]), [words, "first", "second"])
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
     lambda inner: (
