@@ -89,13 +89,14 @@ def _workloads(
         for wanted in (thing for thing in objects[file].scales if not _has(defined, thing)):
             near = [
                 (_common(file, other), other)
-                for number, group in enumerate(groups)
+                for group in groups
                 for other in group
                 if _has(objects[other].defines, wanted) and _common(file, other) + NEAR >= file.count("/")
             ]
-            if near:
-                nearest = max(near)[1]
-                yield from next(group for group in groups if nearest in group)
+            furthest = max((shared for shared, _ in near), default=0)
+            nearest = [group for group in groups if any(s == furthest and other in group for s, other in near)]
+            if len(nearest) == 1:  # of several that are equally near nobody knows which one is meant
+                yield from nearest[0]
 
 
 def _has(defined: Iterable[Identity], wanted: Identity) -> bool:

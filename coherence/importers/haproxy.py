@@ -21,7 +21,7 @@ from coherence.importers._addresses import RunningProxy, runner_of, target_of
 from coherence.importers._haproxy_syntax import ROOT, SECTION, WORDS, read
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import duration_text, integer, respelled, value_of
-from coherence.importers._sketch import Sketch, default_scalar, entry, listed
+from coherence.importers._sketch import ClusterLimit, Sketch, default_scalar, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "HAProxy"
@@ -102,6 +102,7 @@ def _backend(name: str, scope: Sequence[FieldView], proxy: RunningProxy, sketch:
         return
     place = scope[0].node.place
     thing = target_of([server.address for server in servers], Scalar(name, place), proxy, sketch, kind="backend")
+    sketch.ways.setdefault(thing, set()).add(f"{place} {name}")
     ends = {"from": proxy.thing, "to": Scalar(thing, place), "uses": Scalar(RETRY, place)}
     sketch.calls.append(entry(place, {**ends, **_policy(scope)}))
     queue = _setting(scope, "timeout queue")
@@ -248,7 +249,9 @@ def _limit(servers: Sequence[BackendServer], thing: str, sketch: Sketch) -> None
         return
     first = next(most for most in stated if most is not None)
     total = respelled(first, str(sum(number or 0 for number in numbers)))
-    sketch.put_limit(f"{thing}_maxconn", f"{thing}.requests in flight", total, "wait")
+    sketch.cluster_limits.append(
+        ClusterLimit(thing, "maxconn", f"{thing}.requests in flight", total, "wait", total.place, {})
+    )
 
 
 def _reply_within(scope: Sequence[FieldView], every: Scalar | None) -> Scalar | None:

@@ -158,3 +158,9 @@ def test_compose_files_that_somebody_names_or_that_override_are_one_project_and_
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     assert len(open_workspace([tmp_path / name for name in texts]).entries) == 1
+
+
+def test_an_autoscaler_that_two_workloads_are_equally_near_to_goes_with_neither() -> None:
+    texts = {"app/web.yaml": WEB % "", "other/web.yaml": WEB % "", "scaling/hpa.yaml": SCALER}
+    assert {"scaling/hpa.yaml"} in groups(texts)
+    assert {"app/web.yaml"} in groups(texts)

@@ -177,3 +177,12 @@ def test_a_file_of_another_syntax_is_listed_and_stops_nothing(tmp_path: Path) ->
     (tmp_path / "edge.cfg").write_text(f"backend app\n {SERVER}\n")
     (skipped,) = check(tmp_path).skipped
     assert (Path(skipped.path).name, skipped.kind) == ("setup.cfg", "file of another syntax")
+
+
+def test_backends_that_share_a_server_limit_it_each_by_itself() -> None:
+    written = "defaults\n  timeout server 9s\nbackend app\n  server app1 app1:80 maxconn 99\n"
+    one = importers.design_from_sources({"haproxy.cfg": written})
+    assert [text(limit.at_most) for limit in one.limits.values()] == ["99"]
+    two = importers.design_from_sources({"haproxy.cfg": written + "backend slow\n  server app1 app1:80 maxconn 10\n"})
+    assert not two.limits
+    assert sum("2 clusters go to it, and each counts by itself" in words for _, words in two.not_modelled) == 2
