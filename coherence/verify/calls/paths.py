@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from math import prod
 
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.call_cases import case_share, is_conditional, render_order
+from coherence.language.design import Call
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import plain_word
 from coherence.model.model import Interval
 from coherence.verify.calls.attempts import NOTHING
-from coherence.verify.calls.call_graph import CallTree
-from coherence.verify.calls.compositions import Algebra, composed
-from coherence.verify.calls.retry_policies import RetryPolicy, retry_policy_of, tries_again
+from coherence.verify.calls.call_graph import CallTree, end_of_call
+from coherence.verify.calls.compositions import LONGEST, Algebra, TimeTerm, composed
+from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, retry_policy_of, tries_again
 from coherence.verify.calls.sends_per_call import LayerSends, RetryLayer, most_sends
 
 Way = tuple[RetryPolicy, ...]  # calls from the first caller to the last callee
@@ -159,17 +161,21 @@ class RetryAmplification:
     rows: tuple[LayerSends, ...]
 
 
-def amplification(
+def amplification(  # noqa: PLR0913
     way: Sequence[RetryPolicy], cause: str, *, abandons: bool, least: bool = False, pace: str = QUICK,
-    copies: bool = True, lean: int = 0,
+    copies: bool = True, lean: int = 0, beside: Sequence[Fraction | None] = (),
 ) -> RetryAmplification:  # fmt: skip
     """Returns the most sends by one cause.  `abandons`: without `on_timeout`; `least`: the smallest of ranges;
     `copies`: second copies of tries count.
 
     `pace`: failures as fast as they can be, as slow as they are stated, or anything between (then a bound).  `lean`:
-    of limits that end at one instant the inner ones end first (1), the outer ones (-1), or as it comes (0).
+    of limits that end at one instant the inner ones end first (1), the outer ones (-1), or as it comes (0).  `beside`:
+    seconds that what each call leads to works besides the next one (None: unbounded), of those that stand there.
     """
-    plain = (_layer(plan, cause, abandons=abandons, least=least, copies=copies) for plan in way)
+    plain = [_layer(plan, cause, abandons=abandons, least=least, copies=copies) for plan in way]
+    plain = [
+        replace(layer, beside=time) for layer, time in zip(plain, (*beside, *[NOTHING.low] * len(way)), strict=False)
+    ]
     layers = tuple(_leaning(layer, lean * 2 * (len(way) - 1 - depth), lean) for depth, layer in enumerate(plain))
     quick, slow = _takes(way[-1], cause)
     if any(layer.hedge is not None for layer in layers):
@@ -188,6 +194,7 @@ def _layer(plan: RetryPolicy, cause: str, *, abandons: bool, least: bool, copies
         cancels=not abandons if word is None else word.text == "cancel",
         timed_tries=tries if tries_again(plan.call, "timeout") else (1,),
         hedge=None if hedge is None else hedge.high if least else hedge.low,
+        hedge_by=None if hedge is None else hedge.high, streams=plan.streams,
     )  # fmt: skip
 
 
@@ -213,7 +220,37 @@ def _longest(plan: RetryPolicy, cause: str) -> Fraction:
     """Returns the seconds that one send may take to fail so where nothing is stated of it: as long as it may last."""
     if isinstance((plan.call.fails or {}).get(cause), Quantity):
         return NOTHING.low
-    return FOREVER if plan.limit is None or plan.limit.high is None else plan.limit.high
+    limit = plan.failure_limit
+    return FOREVER if limit is None or limit.high is None else limit.high
+
+
+def work_beside(
+    tree: CallTree, way: Sequence[RetryPolicy], *, pace: str = ANY, waits: bool = False
+) -> tuple[Fraction | None, ...]:
+    """Returns how long what each call of a way leads to works besides the next call, at most (None: unbounded).
+
+    `waits`: it may also wait for a free member.  Only a second copy is sent for no other reason than that: without one
+    on the way what is not stated counts as none, and the other calls do.
+    """
+    if pace == QUICK:
+        return ()
+    inner, hedged = tuple(pairwise(way)), any(copies_of_try(plan.call) > 1 for plan in way)
+    if pace == SLOW or not hedged:
+        own = (tree.work[plan.callee].serve for plan, _ in inner)
+        return tuple(NOTHING.low if serve is None else serve.high for serve in own)
+    return tuple(None if waits else most_beside(tree, plan, further) for plan, further in inner)
+
+
+def most_beside(tree: CallTree, plan: RetryPolicy, further: RetryPolicy) -> Fraction | None:
+    """Returns the most seconds of the own time of a callee and of its calls, but for one of them."""
+    work = tree.work[plan.callee]
+
+    def lasting(call: Call) -> TimeTerm | None:
+        other = retry_policy_of(call)
+        return None if other is further else end_of_call(other, tree.work[other.callee], hangs=True).most
+
+    others = composed(tree.cases.get(plan.callee, ()), lasting, LONGEST) or TimeTerm(NOTHING.low)
+    return None if work.serve is None or others.bound is None else work.serve.high + others.bound
 
 
 def unsaid(way: Sequence[RetryPolicy]) -> RetryPolicy | None:

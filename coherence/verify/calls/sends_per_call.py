@@ -32,7 +32,9 @@ class RetryLayer:
     `hedge` = seconds after which a try that goes on is sent a second time, and fails when both copies have.
     `limit` = seconds that one copy may take, `deadline` = seconds for all tries; `cancels`: when a
     limit of this layer ends a try, the work below ends too, else it goes on.  `timed_tries`: the tries where they
-    time out (None: the same).
+    time out (None: the same).  `hedge_by`: that at the latest (None: the same).  `beside` = seconds that the callee may
+    work besides the next call (None: unbounded), as long as its own time and its other calls last.  `streams`: its
+    limit does not end an answer that has begun.
     """
 
     tries: Tries
@@ -42,6 +44,9 @@ class RetryLayer:
     cancels: bool = True
     timed_tries: Tries | None = None
     hedge: Fraction | None = None
+    hedge_by: Fraction | None = None
+    beside: Fraction | None = ZERO
+    streams: bool = False
 
 
 Outcome = tuple[int | None, Fraction | None]  # (sends, seconds); None is unbounded
@@ -93,7 +98,7 @@ class _Chain:
         sends, takes = self.copies[depth] = self.one_copy(depth)
         hedge, longest = self.layers[depth].hedge, takes
         if self.bounds:
-            longest = least(self.longest[depth + 1], self.layers[depth].limit)
+            longest = self._longest_copy(depth)
         if hedge is None or (longest is not None and (longest < hedge or (longest == hedge and not self.bounds))):
             return sends, takes
         self.hedged[depth] = True
@@ -130,8 +135,25 @@ class _Chain:
 
     def _longest(self, depth: int) -> Fraction | None:
         layer = self.layers[depth]
-        takes = _later(least(self.longest[depth + 1], layer.limit), layer.hedge or ZERO)
+        takes = self._longest_copy(depth)
+        if layer.hedge is not None:
+            takes = _sum(takes, least(takes, layer.hedge_by or layer.hedge))
         return last_end(RetrySchedule(self._tries(depth), takes, layer.backoff))
+
+    def _longest_copy(self, depth: int) -> Fraction | None:
+        layer = self.layers[depth]
+        return self.longest[depth + 1] if layer.streams else least(self.longest[depth + 1], layer.limit)
+
+    def work_beside(self, depth: int) -> None:
+        """Adds what the callee of layer `depth` does besides its next call, to what both take together.
+
+        In a run that can happen it follows that call; for a bound it may also be none, and as long as it can be.
+        """
+        beside, (sends, takes) = self.layers[depth].beside, self.whole[depth + 1]
+        if self.bounds:
+            self.longest[depth + 1] = _sum(self.longest[depth + 1], beside)
+        else:
+            self.whole[depth + 1] = sends, _sum(takes, beside)
 
     def cut(self, depth: int, end: Fraction) -> int | None:
         """Returns sends of one call at layer `depth` that is cancelled from above at `end`."""
@@ -206,6 +228,7 @@ def most_sends(
     """
     chain, rows = _Chain(layers, takes, slowest), list[LayerSends]()
     for depth in range(len(layers) - 1, -1, -1):
+        chain.work_beside(depth)
         chain.tried[depth] = chain.one_try(depth)
         row, seconds = chain.call(depth)
         chain.whole[depth] = row.total, seconds
@@ -221,6 +244,10 @@ def _times(one: int | None, other: int | None) -> int | None:
 
 def _later(time: Fraction | None, by: Fraction) -> Fraction | None:
     return None if time is None else time + by
+
+
+def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:
+    return None if one is None or other is None else one + other
 
 
 def _plus(one: int | None, other: int | None) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -197,3 +198,101 @@ def test_a_try_that_hangs_is_sent_twice_and_one_that_ends_before_its_second_copy
     assert (sends(late, takes=5), sends(soon, takes=5)) == (3, 6)
     assert [most_sends((layer,), Fraction(5), Fraction(5))[0] for layer in (late, soon)] == [3, 6]
     assert sends(replace(soon, cancels=False), soon, takes=5) == 36
+
+
+# --- what a callee does besides its call, against a recursion that does so before or after it
+
+Spans = tuple[tuple[Fraction, Fraction | None], ...]  # of the own time of the callee of each layer but the last
+TAKES, PLACES = (Fraction(0), Fraction(1, 2), Fraction(1)), (Fraction(1, 4), Fraction(1), Fraction(7))
+Works = tuple[tuple[Fraction, Fraction], ...]  # seconds before its call and after it
+
+
+def run_working(
+    layers: list[RetryLayer], works: Works, begin: Fraction, killed: Fraction, takes: Fraction
+) -> tuple[int, Fraction, bool]:
+    """(sends, time of its failure, whether a limit ended it) of one call, whose callee works besides its own call."""
+    if not layers:
+        return (1 if begin < killed else 0), begin + takes, False
+    layer, count, now, late, (before, after) = layers[0], 0, begin, False, works[0]
+    stop = INFINITE if layer.deadline is None else begin + layer.deadline
+    most = (layer.tries[0] or 0, (layer.timed_tries or layer.tries)[0] or 0)
+    for k in range(max(most)):
+        starts, ends = [now], list[tuple[Fraction, bool]]()
+        while starts and starts[0] < min(stop, killed):
+            at = starts.pop(0)
+            until = min(stop, INFINITE if layer.limit is None else at + layer.limit)
+            reach = min(until, killed) if layer.cancels else INFINITE if until <= killed else killed
+            made, over, timed = run_working(layers[1:], works[1:], at + before, reach, takes)
+            count, over = count + made, over + after
+            ends.append((min(over, until), timed or over > until))
+            if len(ends) == 1 and layer.hedge is not None and ends[0][0] > at + layer.hedge:
+                starts.append(at + layer.hedge)
+        if not ends:
+            break
+        now, late = max(ends)
+        if k + 1 >= most[late]:
+            break
+        now += layer.backoff.base.low
+    return count, min(now, stop), late or now > stop
+
+
+def worst_working(layers: list[RetryLayer], spans: Spans, takes: Fraction) -> int:
+    """Returns the most sends over own times at both ends of their spans, before and after the calls."""
+    choices = [
+        [
+            (total * share, total * (1 - share))
+            for total in ((low, *PLACES) if high is None else (low, high))
+            for share in TAKES
+        ]
+        for low, high in spans
+    ]
+    works = ((*work, (Fraction(0), Fraction(0))) for work in product(*choices))
+    return max(run_working(layers, work, Fraction(0), INFINITE, takes)[0] for work in works)
+
+
+own_times = st.tuples(time, st.none() | time).map(lambda ends: (ends[0], ends[1] and max(ends[0], ends[1])))
+working = st.lists(
+    st.tuples(
+        st.builds(
+            RetryLayer, st.integers(1, 3).map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans(),
+            timed_tries=st.integers(1, 3).map(lambda n: (n,)),
+            hedge=st.none() | st.fractions(min_value=Fraction(1, 4), max_value=6, max_denominator=4),
+        ),
+        own_times,
+    ),
+    min_size=1, max_size=3,
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@given(working, takes_time)
+@settings(max_examples=200, deadline=None)
+def test_the_bound_holds_whatever_a_callee_does_before_and_after_its_call(
+    chain: list[tuple[RetryLayer, tuple[Fraction, Fraction | None]]], takes: Fraction
+) -> None:
+    spans: Spans = tuple(span for _, span in chain[:-1])
+    besides = (*(high for _, high in spans), Fraction(0))
+    layers = [replace(layer, beside=beside) for (layer, _), beside in zip(chain, besides, strict=True)]
+    bound = most_sends(tuple(layers), takes, takes)[0]
+    assert bound is not None
+    assert worst_working(layers, spans, takes) <= bound
+
+
+def test_a_callee_that_works_on_besides_its_call_gets_a_second_copy() -> None:
+    inner = RetryLayer((3,), limit=Fraction(10), hedge=None)
+    for beside, most in ((Fraction(60), 6), (Fraction(20), 3), (None, 6)):
+        outer = RetryLayer((1,), limit=Fraction(100), hedge=Fraction(51), beside=beside)
+        assert most_sends((outer, inner), Fraction(10), Fraction(10))[0] == most
+        if beside is not None:
+            assert (
+                most_sends((outer, inner), Fraction(10))[0]
+                == most
+                == worst_working([outer, inner], ((beside, beside),), Fraction(10))
+            )
+
+
+def test_a_second_copy_that_comes_at_the_latest_makes_the_call_around_it_last() -> None:
+    inner = RetryLayer((1,), limit=Fraction(10), hedge=Fraction(1), hedge_by=Fraction(9))
+    outer = RetryLayer((1,), limit=Fraction(100), hedge=Fraction(15))
+    assert most_sends((outer, inner), Fraction(10), Fraction(10))[0] == 4
+    assert most_sends((outer, replace(inner, hedge_by=Fraction(4))), Fraction(10), Fraction(10))[0] == 2

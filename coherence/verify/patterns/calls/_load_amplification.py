@@ -20,7 +20,7 @@ from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.attempts import ZERO, budget_factor
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.claims import Numbers
-from coherence.verify.calls.paths import ANY, QUICK, Way, amplification, heaviest, open_share, ways
+from coherence.verify.calls.paths import ANY, QUICK, Way, amplification, heaviest, open_share, ways, work_beside
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.facts.limits import always_holds, counted_in_flight
@@ -163,7 +163,7 @@ def _total(
 
     `pace`: second copies as a bound (ANY), no more than are sent (QUICK), or none.
     """
-    sends = {way: _sends(design, way, rate.low, pace=pace) for way in routes}
+    sends = {way: _sends(design, tree, way, rate.low, pace=pace) for way in routes}
     taken = [sends[way] for way in heaviest(tree, sends)]
     return None if None in taken else sum((s for s in taken if s is not None), ZERO)
 
@@ -205,11 +205,13 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
     return None
 
 
-def _sends(design: Design, way: Way, rate: Fraction, *, pace: str) -> Fraction | None:
+def _sends(design: Design, tree: CallTree, way: Way, rate: Fraction, *, pace: str) -> Fraction | None:
     """Returns sends per first try when every try times out: the product of the layers, each within its retry budget."""
     hedged = bool(pace) and any(copies_of_try(plan.call) > 1 for plan in way)
     if not any(any(retry_limits(design, plan)) for plan in way):
-        sends = amplification(way, "timeout", abandons=True, pace=pace if hedged else QUICK, copies=hedged).sends
+        pace = pace if hedged else QUICK
+        beside = work_beside(tree, way, pace=pace, waits=True)
+        sends = amplification(way, "timeout", abandons=True, pace=pace, copies=hedged, beside=beside).sends
         return None if sends is None else Fraction(sends)
     total: Fraction | None = Fraction(1)
     for plan in way:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from math import prod
 
 from coherence.base.places import Place
@@ -18,7 +19,7 @@ from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Compare, Name, Number, Tree
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
-from coherence.verify.calls.call_graph import IN_TURN, CallTree
+from coherence.verify.calls.call_graph import IN_TURN, NO_WAIT, CallTree, call_tree, open_time
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.paths import (  # fmt: skip
     ANY,
@@ -31,13 +32,15 @@ from coherence.verify.calls.paths import (  # fmt: skip
     amplification,
     causes_of,
     heaviest,
+    most_beside,
     sends_certificate,
     share_of,
     unsaid,
     ways,
+    work_beside,
 )
 from coherence.verify.calls.repairs import fewer_tries, offered
-from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try
 from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.calls._nested_retries import figures, layer_places, render_times, retrying, steps
 
@@ -114,10 +117,15 @@ def _answer(
         if again is not None:
             return _meant(question, bound, most, *again)
         others = _other_orders(tree, ways, abandons=True, pace=ANY, counted=_sum(most))
-        return _proved(question, bound, limit[0], most, of, _tied(others))
+        waiting = _sum(_worst(tree, ways, abandons=True, pace=ANY, waits=True))
+        return _proved(question, bound, limit[0], most, of, (*_tied(others), *_no_wait(ways, waiting != _sum(most))))
     if _holds(bound, limit[0], _sum(least)):
         open_call = next((plan.name for way in ways if (plan := unsaid(way))), None)
-        missing = TIMES.format(bound.callee) if open_call is None else f"on_timeout of {open_call}"
+        missing = (
+            f"on_timeout of {open_call}"
+            if open_call is not None
+            else _open_work(tree, ways) or TIMES.format(bound.callee)
+        )
         return question.undecided(f"needs {missing}", _places(bound, most), of)
     surely = [_worst(tree, ways, abandons=False, least=True, pace=pace) for pace in (QUICK, SLOW)]
     bearable = any(_holds(bound, limit[1], max(parts, key=_total_of).sends) for parts in surely)
@@ -173,13 +181,32 @@ def _tied(others: Sequence[int | None]) -> tuple[str, ...]:
     )
 
 
+def _open_work(tree: CallTree, routes: Sequence[Way]) -> str:
+    """Returns what would bound how long the callee of a try works of which a second copy may be sent; or nothing."""
+    hedged = (way for way in routes if any(copies_of_try(plan.call) > 1 for plan in way))
+    for plan, further in (pair for way in hedged for pair in pairwise(way)):
+        if most_beside(tree, plan, further) is None:
+            work = tree.work[plan.callee]
+            return f"takes: {{serve: ...}} of {plan.callee}" if work.serve is None else open_time(work, plan.callee)
+    return ""
+
+
+def _no_wait(routes: Sequence[Way], counts: bool) -> Iterator[str]:
+    """Yields what is assumed of waits for a free member, where they would send second copies of tries."""
+    if counts:
+        yield from dict.fromkeys(NO_WAIT.format(plan.callee) for way in routes for plan in way[:-1])
+
+
 def _worst(
-    tree: CallTree, routes: Sequence[Way], *, abandons: bool, least: bool = False, pace: str = QUICK, lean: int = 0
-) -> list[RetryAmplification]:
+    tree: CallTree, routes: Sequence[Way], *, abandons: bool, least: bool = False, pace: str = QUICK, lean: int = 0,
+    waits: bool = False,
+) -> list[RetryAmplification]:  # fmt: skip
     """Returns the sends of the ways that one request takes together, by the cause that makes most of them."""
     causes = dict.fromkeys(cause for way in routes for cause in causes_of(way))
+    beside = {way: work_beside(tree, way, pace=pace, waits=waits) for way in routes}
     count = partial(amplification, abandons=abandons, least=least, pace=pace, lean=lean)
-    return max((_of_cause(tree, {way: count(way, cause) for way in routes}) for cause in causes), key=_total)
+    each = ({way: count(way, cause, beside=beside[way]) for way in routes} for cause in causes)
+    return max((_of_cause(tree, counted) for counted in each), key=_total)
 
 
 def _of_cause(tree: CallTree, each: Mapping[Way, RetryAmplification]) -> list[RetryAmplification]:
@@ -204,11 +231,14 @@ def _holds(bound: SendsBound, limit: Fraction, sends: int | None) -> bool:
     return sends is not None and COMPARE[bound.op](sends, limit)
 
 
-def _times(part: RetryAmplification) -> Iterator[Place]:
-    """Yields how long a try of each layer lasts until it fails."""
+def _times(tree: CallTree, part: RetryAmplification) -> Iterator[Place]:
+    """Yields how long a try of each layer lasts until it fails; with second copies, what makes it last longer."""
     for plan in part.way[:8]:
         given = (plan.call.per_try, *(plan.call.fails or {}).values())
         yield from (each.place.labelled(f"a try of {plan.name} ends so") for each in given if each is not None)
+    for plan in part.way[:-1] if any(copies_of_try(plan.call) > 1 for plan in part.way) else ():
+        if (serve := tree.work[plan.callee].serve) is not None:
+            yield serve.place.labelled(f"{plan.callee} works this long besides its calls")
 
 
 def _places(bound: SendsBound, parts: Sequence[RetryAmplification]) -> list[Place]:
@@ -242,8 +272,9 @@ def _broken(
     layers = " + ".join(_layers(part) for part in blamed[:4]) + (" + ..." if len(blamed) > 4 else "")
     sent = f"one call of {bound.caller} may send {times} to {bound.callee} ({layers}) on {worst.cause}"
     evidence = arithmetic({**figures(worst), "allowed": (limit, "")}, witness=steps(worst))
+    places = [*_places(bound, blamed), *_times(call_tree(subject.design), worst)]
     return question.conflict(
-        f"{sent}, but {bound.name} allows {limit}", [*_places(bound, blamed), *_times(worst)], of, evidence,
+        f"{sent}, but {bound.name} allows {limit}", places, of, evidence,
         certain=certain and alone,
         assumptions=[SHARED, *([] if alone else [IN_TURN.format(bound.caller)]), *tied],
         repairs=_fewer(subject, bound, limit, worst) if alone else _fewer_each(subject, bound, limit, blamed),
