@@ -10,6 +10,7 @@ from coherence.causal.data.extents import Extents, extents_of
 from coherence.causal.data.series import Excluded, Floats, Series
 
 LARGEST = 1e140  # of a value: sums of its squares are numbers
+SMALLEST = 1e-140  # of the distance between values that differ, for the same reason
 FEWEST_VALUES = 0.5  # share of the times at which a signal must have a value
 
 
@@ -30,6 +31,9 @@ def usable(series: Series, whole: Extents | None = None) -> tuple[Series, tuple[
         elif max(abs(low), abs(high)) > LARGEST:
             out.append(Excluded(name, f"its values go up to {max(abs(low), abs(high)):.3g}: no square of them is a "
                                 "number", "give it in a larger unit"))  # fmt: skip
+        elif 0 < high - low < SMALLEST:
+            out.append(Excluded(name, f"its values are at most {high - low:.3g} apart: no square of that is a number",
+                                "give it in a smaller unit"))  # fmt: skip
         elif low == high:
             out.append(Excluded(name, f"it is {low:.6g} all the time", "a cause that never changes cannot be seen"))
         else:
@@ -40,13 +44,15 @@ def usable(series: Series, whole: Extents | None = None) -> tuple[Series, tuple[
     )
 
 
-def too_large(*records: Series) -> tuple[str, ...]:
-    """The signals with a value in any of the records whose square is no number."""
+def without_squares(*records: Series) -> dict[str, str]:
+    """Returns the signals with values in any of the records whose squares are no numbers, and what these are."""
     every = [extents_of([series]) for series in records]
-    return tuple(dict.fromkeys(
-        name for one in every if one is not None for name, low, high in zip(one.names, one.low, one.high, strict=True)
-        if low <= high and max(-low, high) > LARGEST
-    ))  # fmt: skip
+    ranges = [row for one in every if one is not None for row in zip(one.names, one.low, one.high, strict=True)]
+    large = {name: f"has values beyond {LARGEST:g}" for name, low, high in ranges
+             if low <= high and max(-low, high) > LARGEST}  # fmt: skip
+    small = {name: f"has values less than {SMALLEST:g} apart" for name, low, high in ranges
+             if 0 < high - low < SMALLEST}  # fmt: skip
+    return {name: f"{why}, whose squares are no numbers" for name, why in (small | large).items()}
 
 
 def unchanging(series: Series, whole: Extents | None = None) -> tuple[str, ...]:

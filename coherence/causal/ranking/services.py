@@ -15,7 +15,7 @@ import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.causal.data.series import Series
-from coherence.causal.data.usable import LARGEST, too_large
+from coherence.causal.data.usable import without_squares
 from coherence.causal.ranking.rank import ALPHA, rank
 from coherence.causal.ranking.shifts import by_spread, shifts
 
@@ -66,12 +66,12 @@ def rank_services(normal: Series, incident: Series, signal: str | None, calls: C
     """
     if signal is not None and signal not in normal:
         raise UsageError(f"no signal '{signal}' to explain: {did_you_mean(signal, normal.names)}")
-    large = too_large(normal, incident)
-    if signal in large:
-        raise UsageError(f"{signal} has values beyond {LARGEST:g}, whose squares are no numbers: give a larger unit")
-    normal, incident = (one.of(name for name in one.names if name not in large) for one in (normal, incident))
+    lacking = without_squares(normal, incident)
+    if signal in lacking:
+        raise UsageError(f"{signal} {lacking[signal]}: give it in another unit")
+    normal, incident = (one.of(name for name in one.names if name not in lacking) for one in (normal, incident))
     ranking = _ranked(normal, incident, signal, calls)
-    lacks = tuple(f"{name}: has values beyond {LARGEST:g}, whose squares are no numbers" for name in large)
+    lacks = tuple(f"{name}: {why}" for name, why in lacking.items())
     return replace(ranking, left_out=(*ranking.left_out, *lacks))
 
 

@@ -27,15 +27,18 @@ def answer(context: Context) -> Section | None:
     if tested and moved is not None:
         parts.append(f"the same with every other signal moved by half the record, where nothing can act: {moved} found")
     counts = context.couplings.accounts
-    if counts:
-        parts.append(f"{counts} pairs count requests of the same calls: they follow from each other and are not tested")
-    parts += _form(context)
+    untested = (
+        [f"{counts} pairs count requests at one end of one call: they follow from each other and are not tested"]
+        if counts
+        else []
+    )
+    parts += [*untested, *_form(context)]
     data = {
         "form": {"tests": context.specification.tests, "not_tested": list(context.specification.untested)},
         "tested": tested, "hold": tested - context.couplings.broken, "placebo": moved, "accounts": counts,
         "findings": [_data(f) for f in findings],
     }  # fmt: skip
-    held = (parts[0],) if tested else ()
+    held = (*parts[: bool(tested)], *untested)
     return Section("Design against telemetry", tuple(parts), data, findings, brief=held)
 
 

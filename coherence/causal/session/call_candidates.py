@@ -24,19 +24,22 @@ ACCOUNTS = (
 )  # fmt: skip
 
 
-def accounts(design: Design, names: Iterable[str]) -> dict[str, str]:
-    """Returns, of each signal that counts requests, one of the things joined by calls that share these.
+def accounts(design: Design, names: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Returns where each signal that counts requests counts them: two signals that share a place are accounts.
 
-    What came is what left and what is there: such counts follow from each other, whatever acts on them.
+    A place is a thing, or one end of a call: what a thing gets, holds and gives back is what its calls bring and take.
+    Counts of two calls, or of two things, are none: what a time-out of one call sends to another is an influence.
     """
-    shared: dict[str, str] = {name: name for name in design.components}
+    places: dict[str, set[str]] = {name: {name} for name in design.components}
     for call in design.calls:
-        ends = (str(call.caller), str(call.callee), call.name)
-        joined = {shared.get(end, end) for end in ends}
-        shared |= {end: end for end in ends if end not in shared}
-        shared = {name: ends[0] if of in joined else of for name, of in shared.items()}
+        for end in (str(call.caller), str(call.callee)):
+            for name in (end, call.name):
+                places.setdefault(name, {name}).add(f"{call.name} at {end}")
     heads = {name: name.rpartition(".") for name in names}
-    return {name: shared[head] for name, (head, _, count) in heads.items() if count in ACCOUNTS and head in shared}
+    return {
+        name: frozenset(places[head])
+        for name, (head, _, count) in heads.items() if count in ACCOUNTS and head in places
+    }  # fmt: skip
 
 
 def influences_of_calls(design: Design) -> Iterator[Influence]:

@@ -61,7 +61,7 @@ class Tested:
     accounts: int = 0  # pairs that count the same requests, which are no couplings and are not tested
 
 
-def tested(series: Series, graph: CausalGraph, accounts: Mapping[str, str]) -> Tested:
+def tested(series: Series, graph: CausalGraph, accounts: Mapping[str, frozenset[str]]) -> Tested:
     """`couplings`; where very many signals are not of the design, some at a time, with errors held for all together."""
     if len(series) < FEWEST_ROWS:
         return Tested((), 0)
@@ -85,17 +85,17 @@ def tested(series: Series, graph: CausalGraph, accounts: Mapping[str, str]) -> T
 
 def couplings(
     series: Series, graph: CausalGraph, *, level: float = FAMILYWISE, placebo: bool = False,
-    accounts: Mapping[str, str] | None = None,
+    accounts: Mapping[str, frozenset[str]] | None = None,
 ) -> Tested:  # fmt: skip
     """Test every independence that the graph implies between an effect and what is not declared to act on it.
 
-    `accounts`: signals that count requests, by the things that share these: what they add up to is no coupling.
+    `accounts`: where signals count requests: that two at one place add up is no coupling.
     """
     seen = graph.bypassing(series.names)
     delays = delays_of(series, seen)
     every = tuple(Pair(*one) for one in implied(seen, series.names, delays, series.step, MEMORY))
-    shared = accounts or {}
-    pairs = tuple(pair for pair in every if pair.cause not in shared or shared[pair.cause] != shared.get(pair.effect))
+    places, nowhere = accounts or {}, frozenset[str]()
+    pairs = tuple(pair for pair in every if not places.get(pair.cause, nowhere) & places.get(pair.effect, nowhere))
     bases = {
         effect: _base(seen, delays, effect, series.names) for effect in dict.fromkeys(pair.effect for pair in pairs)
     }

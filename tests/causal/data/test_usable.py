@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coherence.causal.data.series import Series
-from coherence.causal.data.usable import unchanging, usable, without_copies
+from coherence.causal.data.usable import unchanging, usable, without_copies, without_squares
 
 NAN, INFINITE = float("nan"), float("inf")
 SERIES = Series(
@@ -42,6 +42,14 @@ def test_values_whose_squares_are_no_numbers_are_left_out() -> None:
     assert kept.names == ("a",)
     assert [(one.what, one.remedy) for one in out] == [("b", "give it in a larger unit")]
     assert "1e+300" in out[0].why
+
+
+def test_values_too_near_each_other_for_squares_are_left_out() -> None:
+    series = Series(("a", "b", "c"), np.array([[1.0, 1e-170, 1.0], [2.0, -1e-170, 1.0], [3.0, 0.0, 1.0]]), 1.0)
+    kept, out = usable(series)
+    assert kept.names == ("a",)
+    assert next((one.what, one.remedy) for one in out) == ("b", "give it in a smaller unit")
+    assert without_squares(series) == {"b": "has values less than 1e-140 apart, whose squares are no numbers"}
 
 
 def test_a_copy_is_left_out_unless_it_is_needed() -> None:

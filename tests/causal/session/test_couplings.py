@@ -120,8 +120,14 @@ def test_accounts_of_the_same_requests_are_no_couplings_and_are_counted() -> Non
         present=tries + 0.1 * wandering(rng, 3000, 0.5),
     )
     ways = graph(Influence("a", "lost"), Influence("a", "served"))
-    plain, known = couplings(series, ways), couplings(series, ways, accounts={"served": "q", "present": "q"})
+    plain, known = (
+        couplings(series, ways),
+        couplings(series, ways, accounts={"served": frozenset("qr"), "present": frozenset("rs")}),
+    )
     assert {pair.cause for pair in plain.couplings} == {"present"}
     assert not known.couplings
     assert (known.accounts, known.tests + known.accounts) == (1, plain.tests)
-    assert couplings(series, ways, accounts={"served": "q", "present": "r"}).couplings == plain.couplings
+    assert (
+        couplings(series, ways, accounts={"served": frozenset("q"), "present": frozenset("r")}).couplings
+        == plain.couplings
+    )
