@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from coherence.base.queries import cached
 from coherence.base.units import SECOND
-from coherence.language.design import Component, Design
+from coherence.language.design import Component, Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import ACTIVITIES, COUNTS
 
@@ -23,9 +23,28 @@ def role(component: Component, activity: str) -> str:
 
 
 @cached
-def _started(design: Design) -> frozenset[str]:
-    """Returns the activities that a timer starts: they wait for no caller."""
-    return frozenset(t.then.subject for t in design.timers.values() if t.then is not None and t.then.kind == "starts")
+def _started(design: Design) -> dict[str, str]:
+    """Returns the activities that a timer starts, each with the timer: they wait for no caller."""
+    timers = (timer for timer in design.timers.values() if timer.then is not None and timer.then.kind == "starts")
+    return {timer.then.subject: timer.name for timer in timers if timer.then and not _by_a_request(design, timer)}
+
+
+def _by_a_request(design: Design, timer: Timer) -> bool:
+    """Returns whether what starts a timer may be the request itself: an activity of the same thing, or a call to it."""
+    start, thing = timer.start, timer.then.thing if timer.then else ""
+    if start is None:
+        return False
+    if start.kind == "outside":
+        return bool({*design.components, *design.workload, "call", "calls", "request"} & set(start.text.split()))
+    return start.thing == thing and start.subject != thing
+
+
+def started_apart(design: Design, name: str) -> dict[str, str]:
+    """Returns the activities of a thing that wait for no caller because a timer starts them, each with the timer."""
+    component = design.components.get(name)
+    known = _started(design)
+    takes = (component.takes or {}) if component is not None else {}
+    return {a: known[f"{name}.{a}"] for a in takes if component and not role(component, a) and f"{name}.{a}" in known}
 
 
 def unknown_activities(design: Design, name: str) -> dict[str, Quantity]:

@@ -12,7 +12,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.roles import role, time_of, unknown_activities
+from coherence.language.roles import role, started_apart, time_of, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.answer_times import AnswerTime
 from coherence.verify.calls.attempts import ZERO, nice_above
@@ -128,7 +128,7 @@ def _in_time(question: Question, subject: Subject, waiting: AnswerWait) -> Findi
             needs, [*waiting.places(), span.place.labelled(f"{activity} takes this")], waiting.whole
         )
     if time.bound is not None and time.bound <= limit:
-        return _enough(question, waiting, time.bound)
+        return _enough(question, subject, waiting, time.bound)
     missing = time.open or [f"takes: {{serve: ...}} of {name}" for name in _unstated(subject, time)]
     if missing:
         needs = f"needs {missing[0]}"
@@ -167,7 +167,7 @@ def _ahead(subject: Subject, callee: str, serve: Quantity) -> list[tuple[str, Qu
     return [(name, span) for name, span in before if name in unknown or role(component, name) == "answer"]
 
 
-def _enough(question: Question, waiting: AnswerWait, bound: Fraction) -> Finding:
+def _enough(question: Question, subject: Subject, waiting: AnswerWait, bound: Fraction) -> Finding:
     time, around = waiting.time, waiting.around
     inside = ", its calls included" if waiting.nested or time.silent else ""
     which = " to its first byte" if waiting.what != "answer" else ""
@@ -177,6 +177,10 @@ def _enough(question: Question, waiting: AnswerWait, bound: Fraction) -> Finding
     assumed = [NO_OWN_TIME.format(name) for name in time.silent]
     assumed += ["no try inside fails"] if waiting.nested else []
     assumed.append(NO_WAIT.format(around.inside))
+    apart = started_apart(subject.design, around.inside)
+    assumed += [
+        f"{activity} of {around.inside} waits for no caller: {timer} starts it" for activity, timer in apart.items()
+    ]
     margin = bound < around.limit.low
     return question.proved(message, waiting.places(), waiting.whole, evidence, assumptions=assumed, margin=margin)
 
