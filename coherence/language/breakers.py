@@ -25,7 +25,7 @@ class Breaker(Record):
         SOME, means="how many tries in a row must fail to open it", without="`share` opens it"
     )
     share: Quantity | None = key(
-        quantity(ONE, low=0), means="the share of the `last` tries that must have failed to open it",
+        quantity(ONE, low=0, high=1), means="the share of the `last` tries that must have failed to open it",
         without="`failures` opens it",
     )  # fmt: skip
     last: Quantity | None = key(SOME, means="how many tries the share is of", without="it is asked for beside `share`")

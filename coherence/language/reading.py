@@ -166,7 +166,7 @@ def check_together(design: Design, reading: Reading) -> None:
 
         distributions.check(design, reading)
     dimensions.check(design, reading)
-    if any(component.measured_in is not None for component in design.components.values()):
+    if design.boundaries or any(component.measured_in is not None for component in design.components.values()):
         from coherence.language import shared_rates
 
         shared_rates.check(design, reading)

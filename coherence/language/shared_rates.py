@@ -14,12 +14,13 @@ from fractions import Fraction
 
 from coherence.base.places import NOWHERE, Place
 from coherence.base.reads import unnoted
-from coherence.base.units import ONE, SECOND
+from coherence.base.units import ONE, SECOND, shorten
 from coherence.language.design import Component, Design
 from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity, Reading
 
 MEMORY = "blocks"
+SHARES = ("capacity_fraction", "memory_fraction")  # of a boundary: what one instance gets of a device
 RATES = ("rate_per_", "rate_each", "service_rate", "capacity", "throughput")
 WHOLE = Fraction(1)
 NOTHING = Quantity(WHOLE, WHOLE, ONE, "", NOWHERE)
@@ -136,7 +137,13 @@ def _scaled(stated: Quantity, shares: tuple[Quantity, ...]) -> ScaledRate:
 
 
 def check(design: Design, reading: Reading) -> None:
-    """Reports a rate that is measured in something that is no boundary around its component."""
+    """Reports a rate that is measured in something that is no boundary around its component, and what is no share."""
+    for boundary in design.boundaries.values():
+        for key in (key for key in SHARES if key in boundary.constants):
+            share = boundary.constants[key]
+            if not isinstance(share, Quantity) or share.dimension != ONE or not 0 < share.low <= share.high <= 1:
+                remedy = "write a share above 0 and of at most 1, such as `50 %` or `1/8`, or a range of shares"
+                reading.problem(share.place, f"'{shorten(str(share))}' is no share of a device: {key}", remedy)
     for component in design.components.values():
         word = component.measured_in
         if word is not None and word.text not in {boundary.name for boundary in around(design, component.name)}:

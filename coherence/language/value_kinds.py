@@ -111,10 +111,11 @@ def quantity(
     dimension: Dimension | None = None,
     *,
     low: Fraction | int | None = None,
+    high: Fraction | int | None = None,
     positive: bool = False,
     whole: bool = False,
 ) -> Kind[Quantity]:
-    """Returns a value or range of one dimension (None: any), at least `low`; `{varies: a .. b}` as a mapping too."""
+    """Returns a value or range of one dimension (None: any), from `low` to `high`; also `{varies: a .. b}`."""
 
     def read(node: Node, reading: Reading) -> Quantity | None:
         varies = isinstance(node, Table) and list(node.entries) == ["varies"]
@@ -123,6 +124,9 @@ def quantity(
         value = parse_quantity(leaf, reading, dimension, varies=varies) if leaf else None
         if value and low is not None and value.low < low:
             reading.problem(value.place, f"'{value.text}' is below {low}", f"write a value of at least {low}")
+            return None
+        if value and high is not None and value.high > high:
+            reading.problem(value.place, f"'{value.text}' is above {high}", f"write a value of at most {high}")
             return None
         if value and positive and value.low <= 0:
             reading.problem(value.place, f"'{value.text}' is not above zero", "write a value above zero")
@@ -197,15 +201,18 @@ COUNT = quantity(ONE, low=0)
 _SHARE = re.compile(r"([1-9][0-9]{0,5})\s*/\s*([1-9][0-9]{0,5})")
 
 
+def _part(leaf: Scalar) -> Quantity | None:
+    """Returns the number of `1/7`; None for other text."""
+    share = _SHARE.fullmatch(leaf.text.strip())
+    part = Fraction(int(share[1]), int(share[2])) if share is not None else None
+    return None if share is None or part is None else Quantity(part, part, ONE, share[0], leaf.place)
+
+
 def _read_devices(node: Node, reading: Reading) -> Quantity | None:
     """Returns how many devices one member holds: a whole number (or a range of them), or a share of one device."""
-    share = _SHARE.fullmatch(node.text.strip()) if isinstance(node, Scalar) else None
-    if share is None:
-        value = COUNT.read(node, reading)
-        ends = (value.low, value.high) if value is not None else ()
-    else:
-        part = Fraction(int(share[1]), int(share[2]))
-        value, ends = Quantity(part, part, ONE, share[0], node.place), (part, part)
+    share = _part(node) if isinstance(node, Scalar) else None
+    value = share or COUNT.read(node, reading)
+    ends = (value.low, value.high) if value is not None else ()
     whole = all(end.denominator == 1 for end in ends) and all(ends)
     if value is not None and not whole and not (value.exact and 0 < value.low < 1):
         message = f"'{value.text}' is no number of devices"
@@ -231,6 +238,8 @@ def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | Non
         return Word(leaf.text, leaf.place)
     if ".." in leaf.text or leaf.text.startswith("varies:"):
         return parse_quantity(leaf, reading, None)
+    if (part := _part(leaf)) is not None:
+        return part
     try:
         value, dimension = units.quantity(leaf.text)
         return Quantity(value, value, dimension, leaf.text.strip(), leaf.place)

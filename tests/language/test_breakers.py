@@ -19,6 +19,7 @@ CALL = "coherence: 1\ncalls: [{from: web, to: s, breaker: BREAKER}]\n"
         ("{failures: 5, open_for: -1 s}", "-1 s"),
         ("{failures: 5, opens_for: 1 s}", "opens_for"),
         ("5", "a mapping expected"),
+        ("{share: 150 %, last: 100, open_for: 30 s}", "'150 %' is above 1"),
     ],
 )
 def test_a_breaker_that_is_none_is_refused_at_its_place(breaker: str, words: str) -> None:

@@ -54,6 +54,18 @@ def test_collectives_take_the_message_size_of_the_tier(name: str, size: int) -> 
     assert floor.low == floor.high == at(entry(name).bound, inputs)
 
 
+@pytest.mark.parametrize("count", ["1", "1 .. 8", "0 .. 8"])
+def test_a_collective_of_what_may_be_one_device_says_why_it_has_no_number(count: str) -> None:
+    design = read_text(RUN.format(constants=", message_size: 8 GB").replace("16384", count))
+    silent = {one.bound.name: one.why for one in design_floors(design) if one.floor is None}
+    assert {"all_reduce_end_point", "reduce_scatter", "all_gather"} <= set(silent)
+    assert "a count of h100 of at least 2: one device alone has nothing to exchange" in silent["all_gather"]
+
+
+def test_a_collective_whose_size_is_no_number_asks_for_it() -> None:
+    assert "message_size of tier h100" in floors(", message_size: 8 GB * x")["reduce_scatter"].why
+
+
 def test_a_tier_that_says_nothing_of_its_work_is_asked_for_its_operations_alone() -> None:
     found = floors("")
     assert set(found) == {"all_gather_fabric", "compute_time"}

@@ -39,12 +39,13 @@ class OfTiers:
 
     def __call__(self, design: Design) -> Iterator[Application]:
         for tier in design.tiers.values():
-            size = constant(tier, "message_size")
-            if size is None or (isinstance(tier.count, Quantity) and tier.count.low < 2):
+            if not states(tier, "message_size"):
                 continue
             gathered = needed(Gathered(tier.name), tier, size="message_size", bandwidth="link_bandwidth")
-            gathered.quantity("n", tier.count, f"count of {tier.name}")
-            if self.parts and isinstance(tier.count, Quantity):
+            size, alone = constant(tier, "message_size"), isinstance(tier.count, Quantity) and tier.count.low < 2
+            count = f"a count of {tier.name} of at least 2: one device alone has nothing to exchange, a floor of 0"
+            gathered.quantity("n", None if alone else tier.count, count if alone else f"count of {tier.name}")
+            if self.parts and size is not None and isinstance(tier.count, Quantity):
                 gathered.spans["size"] = (size.low * tier.count.low, size.high * tier.count.high)
             yield gathered.application()
 
