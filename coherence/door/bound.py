@@ -244,13 +244,12 @@ def bound_at(name: str, inputs: Sequence[str]) -> BoundResult:
     from coherence.minimums import report
     from coherence.minimums.floors import over
     from coherence.minimums.ladder import ladder
-    from coherence.minimums.sensitivity import sensitivities, value_of_floor
+    from coherence.minimums.sensitivity import sensitivities, slopes_at, value_of_floor
 
     registered = entry(name)
     own, spans = registered.bound, read_inputs(registered, inputs)
     floor = over(own, {k: v for k, v in spans.items() if k in own.names})
-    middle = {k: _middle(own.symbol(k), *ends) for k, ends in floor.inputs.items()}
-    steep, rungs, worth = sensitivities(own, middle), ladder(own, spans), value_of_floor(floor)
+    steep, rungs, worth = sensitivities(own, slopes_at(floor)), ladder(own, spans), value_of_floor(floor)
     attained, why = _attained(floor)
     value = {
         **report.value_json(floor, steep, rungs, worth),
@@ -316,13 +315,6 @@ def _size(symbol: Symbol, given: Any) -> int:
     if isinstance(given, tuple):
         return len(given)
     return int(given) if symbol.whole else 0
-
-
-def _middle(symbol: Symbol, low: Any, high: Any) -> Any:
-    """Returns the middle of a range, where the slope of a bound is taken; a whole number for a whole symbol."""
-    if isinstance(low, tuple):
-        return low
-    return low + (high - low) // 2 if symbol.whole else (low + high) / 2
 
 
 def read_inputs(registered: RegisteredBound, inputs: Sequence[str]) -> dict[str, Span]:

@@ -73,8 +73,9 @@ def number(text: str, values: Mapping[str, Fraction | float]) -> Fraction | floa
     except KeyError as error:
         raise UsageError(f"the formula `{text}` needs a value of {error.args[0]}") from None
     except (NotExactError, ValueError, OverflowError, ZeroDivisionError, TypeError) as error:
+        why = "it is beyond 1.8e308, the largest floating-point number" if isinstance(error, OverflowError) else error
         given = ", ".join(f"{name} = {float(values[name]):g}" for name in symbols_of(text) if name in values)
-        raise UndefinedError(f"the formula `{text}` has no value at {given}: {error}") from None
+        raise UndefinedError(f"the formula `{text}` has no value at {given}: {why}") from None
 
 
 def sympy(what: str) -> Any:

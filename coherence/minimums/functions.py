@@ -75,7 +75,10 @@ def power(x: Number, y: Number) -> Number:
 
 
 def log(x: Number, base: Number = math.e) -> float:
-    """Returns the logarithm, natural or to a base."""
+    """Returns the logarithm, natural or to a base; of a fraction near 1 or beyond floating point just as exactly."""
+    if isinstance(x, Fraction) and base == math.e and x > 0:
+        near = abs(x - 1) < Fraction(1, 2)
+        return math.log1p(x - 1) if near else math.log(x.numerator) - math.log(x.denominator)
     return math.log(x) if base == math.e else math.log2(x) if base == 2 else math.log(x) / math.log(base)
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from coherence.base.errors import MissingExtraError, UsageError
-from coherence.minimums.bound import Bound, Inputs, Trend
+from coherence.minimums.bound import Bound, Inputs, Symbol, Trend
 from coherence.minimums.floors import Floor, Number, Span, at, over
-from coherence.minimums.formulas import symbolic_form, sympy
+from coherence.minimums.formulas import number, symbolic_form, sympy
 
 STEP = Fraction(1, 10**5)
 
@@ -45,12 +46,21 @@ def _of_input(bound: Bound, inputs: Inputs, name: str, here: Number) -> Sensitiv
     if exact is not None:
         return Sensitivity(name, exact * float(inputs[name]) / float(here), exact=True)
     step = 1 if bound.symbol(name).whole else STEP * abs(Fraction(inputs[name])) or STEP
-    try:
-        after = at(bound, {**inputs, name: inputs[name] + step})
-    except UsageError:  # at the end of its range: from the other side
-        step = -step
-        after = at(bound, {**inputs, name: inputs[name] + step})
-    return Sensitivity(name, float(after - here) / float(step) * float(inputs[name]) / float(here), exact=False)
+    moved, after = _beside(bound, inputs, name, step)
+    return Sensitivity(name, float(after - here) / float(moved) * float(inputs[name]) / float(here), exact=False)
+
+
+def _beside(bound: Bound, inputs: Inputs, name: str, step: Number) -> tuple[Number, Number]:
+    """Returns a step and the bound after it: a step back at the end of a range, the formula alone where neither holds.
+
+    Raises UsageError where there is no formula.
+    """
+    for signed in (step, -step):
+        try:
+            return signed, at(bound, {**inputs, name: inputs[name] + signed})
+        except UsageError:
+            continue
+    return step, number(bound.formula, {**inputs, name: inputs[name] + step})
 
 
 def _derivative(bound: Bound, inputs: Inputs, name: str) -> float | None:
@@ -70,6 +80,22 @@ def _derivative(bound: Bound, inputs: Inputs, name: str) -> float | None:
         return float(slope) if slope.is_number else None
     except (TypeError, ValueError, AttributeError):
         return None
+
+
+def slopes_at(floor: Floor) -> dict[str, Any]:
+    """Returns the middle of all ranges; where the bound does not hold there, the ends at which it is least."""
+    own = floor.bound
+    middle = {name: _middle(own.symbol(name), *ends) for name, ends in floor.inputs.items()}
+    if not own.valid or number(own.valid, middle):
+        return middle
+    return {name: ends[own.symbol(name).way is Trend.FALLS] for name, ends in floor.inputs.items()}
+
+
+def _middle(symbol: Symbol, low: Any, high: Any) -> Any:
+    """Returns the middle of a range; a whole number for a whole symbol."""
+    if isinstance(low, tuple):
+        return low
+    return low + (high - low) // 2 if symbol.whole else (low + high) / 2
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -34,6 +35,15 @@ def test_a_range_gives_the_least_value_first(capsys: pytest.CaptureFixture[str])
     found = answered(capsys, "all_reduce_end_point", "n=8", "size=8 GiB", "bandwidth=200 GB/s .. 300 GB/s")
     assert found["value"]["low"] == pytest.approx(0.05010795178666667)
     assert found["value"]["high"] == pytest.approx(1.5 * 0.05010795178666667)
+
+
+def test_a_range_whose_middle_the_bound_does_not_hold_at_is_answered_from_its_ends(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = answered(capsys, "election_messages", "n=4 .. 8")["value"]
+    assert (found["low"], found["high"]) == (2.5, 6.5)
+    [slope] = found["elasticities"]
+    assert slope["elasticity"] == pytest.approx((0.5 + 1 / (4 * math.log(2))) * 4 / 2.5)  # of the formula, at n = 4
 
 
 @pytest.mark.parametrize(

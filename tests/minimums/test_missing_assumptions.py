@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from coherence.base.errors import UsageError
 from coherence.language.reading import read_text
+from coherence.minimums import sensitivity
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.design_floors import design_floors
 from coherence.minimums.floors import at
@@ -45,6 +47,19 @@ from coherence.minimums.registry import entry
         ("age_of_information", "one_at_a_time"),
         ("sojourn_quantile", "one_at_a_time"),
         ("bode_continuous", "linear_law"),  # a reset, or gains that change with time
+        ("stale_updates", "linear_law"),  # no gain for d updates, then one of 1
+        ("stale_updates", "integrator"),  # an error that halves by itself
+        ("read_rounds", "separate_clients"),  # one client that reads and is told by those that write (SNOW revisited)
+        ("answers_heard", "unknown_places"),  # the owner of a key knows that the key is absent
+        ("gradient_bits", "delimited_messages"),  # the empty message, 0 and 1
+        ("election_messages", "unknown_size"),  # the theorem is of uniform algorithms
+        ("bode_side_information", "gaussian_disturbance"),  # two levels, one bit
+        ("coded_shuffle_load", "separate_values"),  # combiners
+        ("product_exchange", "given_inputs"),  # factors that are computed where they are needed
+        ("clock_skew_path", "unrelated_delays"),  # ways there and back of equal length
+        ("clock_synchronisation", "unrelated_delays"),
+        ("linearizable_read", "unrelated_delays"),
+        ("linearizable_write", "unrelated_delays"),
         ("reading_age_mean", "free_phases"),  # a loop that reads just after its sensor
         ("reading_age_longest", "free_phases"),
     ],
@@ -127,3 +142,88 @@ def test_numbers_beyond_floating_point_are_refused() -> None:
         at(entry("all_reduce_end_point").bound, {"n": 10**400, "size": 1, "bandwidth": 1})
     with pytest.raises(UsageError, match="no finite value"):
         at(entry("compute_time").bound, {"operations": 10**300, "units": 1, "peak": Fraction(1, 10**300)})
+
+
+@pytest.mark.parametrize("staleness", range(1, 12))
+def test_a_gain_that_waits_until_all_readings_are_alike_leaves_no_error(staleness: int) -> None:
+    past = [Fraction(3)] * (staleness + 1)
+    for gain in (*[0] * staleness, 1):
+        past = [past[0] - gain * past[staleness], *past[:-1]]
+    assert past[0] == 0
+    assert at(entry("stale_updates").bound, {"staleness": staleness}) > 1
+
+
+def test_an_error_that_halves_by_itself_needs_no_gain() -> None:
+    assert 1 / math.log(2) < at(entry("stale_updates").bound, {"staleness": 8})
+
+
+def test_three_messages_of_at_most_one_bit_tell_a_number_within_a_third() -> None:
+    middles = {"": Fraction(-2, 3), "0": Fraction(0), "1": Fraction(2, 3)}
+    line = [Fraction(k, 300) for k in range(-300, 301)]
+    assert max(min(abs(x - middle) for middle in middles.values()) for x in line) == Fraction(1, 3)
+    assert max(map(len, middles)) < at(entry("gradient_bits").bound, {"dimension": 1, "error": Fraction(1, 3)})
+
+
+def test_the_owner_of_a_key_alone_knows_that_it_is_absent() -> None:
+    """Whatever other holders have, the answer of the owner is that of all of them together."""
+    holders, keys = 4, range(8)
+    for have in itertools.product((False, True), repeat=len(keys)):
+        placed = [{key for key in keys if have[key] and key % holders == holder} for holder in range(holders)]
+        assert all((key in placed[key % holders]) is (key in set().union(*placed)) for key in keys)
+    assert at(entry("answers_heard").bound, {"n": holders}) == 3
+
+
+READ = ("begin", "ask", "ask")
+
+
+def _orders(readers: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Yields the orders of a write (shard, shard, a message to each reader, end) and of one read after another."""
+    steps = [(0, step) for step in range(3 + readers)], [(1, step) for step in range(readers * len(READ))]
+    for places in itertools.combinations(range(len(steps[0]) + len(steps[1])), len(steps[0])):
+        write, reads = iter(steps[0]), iter(steps[1])
+        yield tuple(next(write) if k in places else next(reads) for k in range(len(steps[0]) + len(steps[1])))
+
+
+def _told_reads_are_right(readers: int, order: tuple[tuple[int, int], ...]) -> bool:
+    """Runs reads of one round that ask for the version they were told of: each is whole, none is older than it must."""
+    held, told, ended, must, asked = set[int](), set[int](), False, False, False
+    for who, step in order:
+        reader, kind = divmod(step, len(READ))
+        if not who:
+            held |= {step} if step < 2 else set()
+            told |= {step - 2} if 2 <= step < 2 + readers else set()
+            ended = step == 2 + readers
+        elif READ[kind] == "begin":
+            must, asked = must or ended or asked, reader in told  # after the write, or after a read that showed it
+        elif asked and kind - 1 not in held:
+            return False
+        if must and not asked:
+            return False
+    return True
+
+
+def test_one_reader_that_writers_tell_reads_in_one_round_and_two_readers_cannot() -> None:
+    assert all(_told_reads_are_right(1, order) for order in _orders(1))
+    assert not all(_told_reads_are_right(2, order) for order in _orders(2))
+    assert at(entry("read_rounds").bound, {"shards": 2}) == 2
+
+
+@pytest.mark.parametrize("exponent", [3, 9, 17, 40, 300])
+def test_many_old_updates_take_half_an_update_more_than_they_are_old(exponent: int) -> None:
+    staleness = 10**exponent
+    value = float(at(entry("stale_updates").bound, {"staleness": staleness}))
+    assert value == pytest.approx(staleness + 0.5, rel=1e-7 if exponent == 3 else 1e-15)
+
+
+def test_a_value_beyond_floating_point_is_named_as_that() -> None:
+    inputs: dict[str, Any] = {"growth": 2, "share": Fraction(999, 1000), "level": Fraction(1, 10), "preview": 1}
+    with pytest.raises(UsageError, match=r"beyond 1\.8e308"):
+        at(entry("bode_side_information").bound, inputs)
+
+
+def test_a_slope_where_the_bound_holds_on_neither_side_is_that_of_its_formula(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on an install without sympy; the step is one process."""
+    monkeypatch.setattr(sensitivity, "_derivative", lambda *_: None)
+    [slope] = sensitivity.sensitivities(entry("election_messages").bound, {"n": Fraction(4)})
+    assert not slope.exact
+    assert slope.elasticity == pytest.approx((5 * math.log2(5) / 4 + 0.5 - 2.5) * 4 / 2.5)

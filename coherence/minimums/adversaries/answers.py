@@ -30,7 +30,8 @@ def heard_from(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[s
     assert bound
     holders = int(inputs["n"])
     known, messages = [{holder} for holder in range(holders)], 0
-    while len(known[0]) < holders:
+    needed = {holders - 1} if "unknown_places" in dropped else set(range(holders))  # the owner of a key, or all
+    while not known[0] >= needed:
         if "not_monotone" in dropped or "late_messages" in dropped:
             return messages  # it stays true; or who has something would have said so by now
         moved = choose([None, *itertools.permutations(range(holders), 2)])
@@ -50,6 +51,8 @@ def read_beside(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[
     if rounds == 2 or shards == 1:
         return rounds  # the first round tells which writes the second one asks for
     answers = (OLD, NEW, LATER) if "never_waits" in dropped else (OLD, NEW)
+    if "separate_clients" in dropped and choose((False, True)):
+        return _told_by_writers(shards)
     rules = [(choose(answers), choose(answers), choose(answers)) for _ in range(shards)]
     for rule in rules:
         fresh = rule[2] == NEW or "last_write_read" in dropped
@@ -60,6 +63,20 @@ def read_beside(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[
         if versions == {OLD, NEW}:
             raise HopelessError  # half of a write
     return rounds
+
+
+def _told_by_writers(shards: int) -> int:
+    """Lets one client that reads ask each shard for the version of the last write that it was told of.
+
+    The write goes to the shards, then to the reader, and ends after that; the read begins at any step of it.
+    """
+    for begins in range(shards + 3):  # steps of the write by then: shards, the reader, its end
+        informed, ended = begins > shards, begins > shards + 1
+        for late in itertools.product(range(begins, shards + 3), repeat=shards):  # when each shard is asked
+            versions = {(NEW if shard < moment else None) if informed else OLD for shard, moment in enumerate(late)}
+            if versions not in ({NEW}, {OLD}) or (ended and versions != {NEW}) or (not begins and versions != {OLD}):
+                raise HopelessError
+    return 1
 
 
 def _settled(answer: int, phases: tuple[int, ...], dropped: frozenset[str]) -> int:
@@ -112,8 +129,8 @@ def shifted(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     """Clocks along a path correct themselves alike in two runs that nobody tells apart; the worse one counts."""
     assert bound
     links, uncertain = int(inputs["links"]), Fraction(inputs["uncertainty"])
-    if "messages_only" in dropped or "unicast" in dropped:
-        return Fraction(0)  # a common time, or one message that all receive
+    if dropped & {"messages_only", "unicast", "unrelated_delays"}:
+        return Fraction(0)  # a common time, one message that all receive, or ways back as long as those there
     corrections = [choose([uncertain * k / 4 for k in range(5)]) for _ in range(links)]  # of a clock to the one before
     apart = sum(corrections, Fraction(0))
     return max(abs(apart), abs(apart - links * uncertain))
@@ -128,10 +145,11 @@ ADVERSARIES = (
         "processes that leave messages out", {"byzantine_messages": _many("failures", 1, 2, 3, 4)}, silenced,
         ("omitted_messages", "deterministic_policy", "unicast"),
     ),
-    Adversary("holders of data", {"answers_heard": _many("n", 2, 3, 4)}, heard_from, ("not_monotone", "late_messages")),
+    Adversary("holders of data", {"answers_heard": _many("n", 2, 3, 4)}, heard_from,
+              ("not_monotone", "late_messages", "unknown_places")),
     Adversary(
         "reads beside a write", {"read_rounds": _many("shards", 1, 2, 3)}, read_beside,
-        ("never_waits", "last_write_read", "one_version", "written_together"),
+        ("never_waits", "last_write_read", "one_version", "written_together", "separate_clients"),
     ),
     Adversary(
         "elections on a ring", {"election_messages": _many("n", 2, 4, 8, 256)}, elected,
@@ -140,6 +158,6 @@ ADVERSARIES = (
     Adversary(
         "clocks along a path",
         {"clock_skew_path": tuple({"links": Fraction(d), "uncertainty": Fraction(1, 2)} for d in (1, 2, 4))},
-        shifted, ("messages_only", "unicast"),
+        shifted, ("messages_only", "unicast", "unrelated_delays"),
     ),
 )  # fmt: skip

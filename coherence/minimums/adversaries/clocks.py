@@ -36,8 +36,8 @@ def offsets(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     """Two clocks exchange a message each way and see the same delay twice: the offset may be anything in between."""
     assert bound
     hidden = Fraction(inputs["uncertainty"]) / 2
-    if dropped & {"unicast", "messages_only"}:
-        hidden = Fraction(0)  # a common delay cancels; a common source tells
+    if dropped & {"unicast", "messages_only", "unrelated_delays"}:
+        hidden = Fraction(0)  # a common delay cancels, as of ways there and back; a common source tells
     correction = choose([hidden * k / PARTS for k in range(-PARTS, PARTS + 1)])
     return max(abs(offset - correction) for offset in (-hidden, Fraction(0), hidden))
 
@@ -83,7 +83,7 @@ ADVERSARIES = (
         "offsets that delays hide",
         {"clock_synchronisation": (_times(("uncertainty", 1), ("n", 2)),)},
         offsets,
-        ("unicast", "messages_only"),
+        ("unicast", "messages_only", "unrelated_delays"),
     ),
     Adversary(
         "silence after a crash",

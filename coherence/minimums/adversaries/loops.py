@@ -20,7 +20,10 @@ def sampled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     """Every settling loop has a sensitivity that is 1 at once, and 0 at each unstable eigenvalue; others are free."""
     assert bound
     growth, share, level = (float(inputs[name]) for name in ("growth", "share", "level"))
-    told_ahead = 2.0 ** -float(inputs.get("preview", 0))  # what is left of a disturbance whose first bits are known
+    preview = float(inputs.get("preview", 0))
+    told_ahead = 2.0**-preview  # what is left of a disturbance whose first bits are known
+    if "gaussian_disturbance" in dropped and preview >= 1:
+        told_ahead = 0.0  # it has two levels, and one bit tells which
     first: float = told_ahead * (choose((1.0, 0.75, 0.5)) if "strictly_proper" in dropped else 1.0)
     taps = [first, *(float(choose(TAPS)) for _ in range(2))]
     if growth > 1:  # times 1 - growth / z
@@ -129,7 +132,7 @@ ADVERSARIES = (
             ),
         },
         sampled,
-        ("strictly_proper",),
+        ("strictly_proper", "gaussian_disturbance"),
     ),
     Adversary(
         "loops in continuous time",

@@ -20,7 +20,7 @@ def read(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -
     """
     assert bound
     looks, after, clocked = choose(range(PARTS + 1)), choose(range(PARTS + 1)), choose((False, True))
-    hidden = 0 if "messages_only" in dropped else HIDDEN
+    hidden = 0 if dropped & {"messages_only", "unrelated_delays"} else HIDDEN
     delays = itertools.product((PARTS, 2 * PARTS), repeat=2)
     skews = itertools.product((0, hidden), repeat=2)
     shown = (
@@ -39,7 +39,7 @@ def write(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
     """A second write begins as the first one is over; copies put them in the order of arrival, or of their clocks."""
     assert bound
     lasts, stamped = choose(range(PARTS + 2)), choose((False, True))
-    hidden = 0 if "messages_only" in dropped else HIDDEN
+    hidden = 0 if dropped & {"messages_only", "unrelated_delays"} else HIDDEN
     if "several_users" in dropped:
         return Fraction(lasts, PARTS) * Fraction(inputs["uncertainty"])  # one process numbers what it writes
     first, second = (hidden, lasts) if stamped else (2 * PARTS, lasts + PARTS)
@@ -49,7 +49,8 @@ def write(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
 
 
 UNSURE = ({"uncertainty": Fraction(1)}, {"uncertainty": Fraction(20, 1000)})
+SWITCHES = ("messages_only", "unrelated_delays", "several_users")
 ADVERSARIES = (
-    Adversary("reads of copies", {"linearizable_read": UNSURE}, read, ("messages_only", "several_users")),
-    Adversary("writes to copies", {"linearizable_write": UNSURE}, write, ("messages_only", "several_users")),
+    Adversary("reads of copies", {"linearizable_read": UNSURE}, read, SWITCHES),
+    Adversary("writes to copies", {"linearizable_write": UNSURE}, write, SWITCHES),
 )

@@ -22,9 +22,12 @@ def stale(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
     if "gain_law" in dropped and choose((False, True)):
         return 1.0  # what the updates under way will do is known, so that one update is enough
     gain = float(best * choose([Fraction(k, 10) for k in (2, 5, 8, 9, 10, 11, 12, 15, 20)]))
+    stays = choose((1.0, 0.75, 0.5)) if "integrator" in dropped else 1.0
+    waits = "linear_law" in dropped and choose((False, True))  # all that is read has stood still: one gain of 1
     past, sizes = [1.0] * (age + 1), []
-    for _ in range(2 * LONG * (age + 1)):
-        past = [past[0] - gain * past[age], *past[:-1]]
+    for update in range(1, 2 * LONG * (age + 1) + 1):
+        now = (0.0 if update % (age + 1) else 1.0) if waits else gain
+        past = [stays * past[0] - now * past[age], *past[:-1]]
         sizes.append(max(map(abs, past)))
     half = len(sizes) // 2
     fallen = math.log(sizes[half] / sizes[-1]) if sizes[-1] else math.inf
@@ -42,9 +45,12 @@ def coarse(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
         return 0.0  # the vector follows a law that both ends know
     if "deterministic_policy" in dropped:
         return sum(math.log2(count) for count in cells) / 2  # a common lot leaves the error to a mean
+    messages = math.prod(cells)
     if math.sqrt(sum((1 / count) ** 2 for count in cells)) > error * (1 + 1e-12):
         raise HopelessError
-    return sum(math.log2(count) for count in cells)
+    if "delimited_messages" in dropped:
+        return messages.bit_length() - 1  # of the longest one: 2^(b + 1) - 1 messages have no more than b bits
+    return math.log2(messages)
 
 
 def shuffled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
@@ -58,7 +64,8 @@ def shuffled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str
     group = choose(range(1, repeats + 1))  # how many take another value from one sum
     if "uncompressed" in dropped:
         lacking = lacking // 2
-    return Fraction(lacking, group * machines * len(parts))
+    each = 2 if "separate_values" in dropped else 1  # values of a part, which are added before they are sent
+    return Fraction(lacking, group * machines * len(parts) * each)
 
 
 def multiplied_apart(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
@@ -70,6 +77,8 @@ def multiplied_apart(choose: Chooser, bound: str, inputs: Inputs, dropped: froze
     if shadows > room:
         raise HopelessError
     blocks = math.prod(math.ceil(size / side) for size, side in zip((m, k, n), sides, strict=True))
+    if "given_inputs" in dropped:  # each factor is computed where it is needed, and sums stay where they grow
+        return Fraction(0)
     few = 100 if "plain_products" in dropped or "uncompressed" in dropped else 1  # zeros are left out, or not sent
     return Fraction(math.ceil(blocks / processors) * (shadows - max(sides[0] * sides[1], sides[0] * sides[2])), few)
 
@@ -80,16 +89,16 @@ def _given(**values: float) -> Inputs:
 
 ADVERSARIES = (
     Adversary("updates on old readings", {"stale_updates": tuple(_given(staleness=d) for d in (1, 2, 5))}, stale,
-              ("gain_law",)),
+              ("gain_law", "linear_law", "integrator")),
     Adversary(
         "cells of numbers",
         {"gradient_bits": tuple(_given(dimension=d, error=e) for d, e in ((1, 0.5), (1, 0.1), (2, 0.3), (3, 0.25)))},
-        coarse, ("deterministic_policy", "no_forecast"),
+        coarse, ("deterministic_policy", "no_forecast", "delimited_messages"),
     ),
     Adversary(
         "values that are shuffled",
         {"coded_shuffle_load": tuple(_given(machines=k, repeats=r) for k, r in ((3, 1), (3, 2), (4, 2), (4, 3)))},
-        shuffled, ("balanced", "uncompressed"),
+        shuffled, ("balanced", "uncompressed", "separate_values"),
     ),
     Adversary(
         "products on processors",
@@ -99,6 +108,6 @@ ADVERSARIES = (
                 _given(m=16, k=16, n=16, processors=1, room=48),
             )
         },
-        multiplied_apart, ("plain_products", "uncompressed"),
+        multiplied_apart, ("plain_products", "uncompressed", "given_inputs"),
     ),
 )  # fmt: skip

@@ -2,7 +2,8 @@
 
 ## What
 n - 1 messages where n hold data and the answer is not monotone (a count, the absence of something, the newest): a
-holder that nobody has heard from may have what changes it.  An answer that only grows (monotone) needs none.
+holder that nobody has heard from may have what changes it.  An answer that only grows (monotone) needs none; where data
+is placed by key, the absence of a key is known from its owner alone.
 
 ## Why it matters
 It tells what coordination a question costs before it is written; a form of the question that only grows needs none.
@@ -56,7 +57,7 @@ BOUND = Bound(
     loss="none",
     symbols=(Symbol("n", "1", "holders of data, the one that answers included", Trend.RISES, least=1, whole=True),),
     formula="n - 1",
-    assumptions=("not_monotone", "late_messages"),
+    assumptions=("not_monotone", "late_messages", "unknown_places"),
     source="Ameloot, Neven and Van den Bussche 2013; Hellerstein and Alvaro 2020",
     examples=(
         Example({"n": 5}, 4.0, "each of the others once"),

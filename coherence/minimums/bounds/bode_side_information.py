@@ -46,7 +46,7 @@ BOUND = Bound(
     ),
     formula="exp((log(growth) + share * log(1 / level) - preview * log(2)) / (1 - share))",
     valid="share < 1 and log(growth) + share * log(1 / level) >= preview * log(2)",
-    assumptions=("linear_plant", "strictly_proper", "uniform_samples"),
+    assumptions=("linear_plant", "strictly_proper", "uniform_samples", "gaussian_disturbance"),
     source="Martins, Dahleh and Doyle 2007",
     examples=(
         Example({"growth": 1, "share": Fraction(1, 2), "level": Fraction(1, 10), "preview": 1}, 2.5, "a quarter of 10"),

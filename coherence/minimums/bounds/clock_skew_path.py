@@ -42,11 +42,13 @@ BOUND = Bound(
     quantifier=Quantifier.WORST,
     loss="none",
     symbols=(
-        Symbol("links", "1", "links between the two ends", Trend.RISES, least=1, whole=True, sign="D"),
+        Symbol(
+            "links", "1", "links of the shortest way between the two ends", Trend.RISES, least=1, whole=True, sign="D"
+        ),
         Symbol("uncertainty", "s", "how far the delay of a message over one link is uncertain", Trend.RISES, sign="u"),
     ),
     formula="links * uncertainty / 2",
-    assumptions=("messages_only", "unicast"),
+    assumptions=("messages_only", "unicast", "unrelated_delays"),
     source="Lundelius and Lynch 1984; Biaz and Welch 2001",
     examples=(Example({"links": 4, "uncertainty": Fraction(1, 1000)}, 0.002, "arithmetic"),),
     proofs=(Recheck("smt", "runs that nobody can tell apart", shifted, ProofGrade.UNIVERSAL),),

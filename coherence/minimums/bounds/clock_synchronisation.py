@@ -59,7 +59,7 @@ BOUND = Bound(
         Symbol("n", "1", "clocks", Trend.RISES, least=2, whole=True),
     ),
     formula="uncertainty * (1 - 1 / n)",
-    assumptions=("reliable_messages", "messages_only", "unicast"),
+    assumptions=("reliable_messages", "messages_only", "unicast", "unrelated_delays"),
     source="Lundelius and Lynch 1984",
     examples=(Example({"uncertainty": Fraction(1, 1000), "n": Fraction(2)}, 0.0005, "arithmetic"),),
     proofs=(Recheck("smt", "shifted runs of 2 to 6 clocks", shifting),),

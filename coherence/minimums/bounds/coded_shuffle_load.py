@@ -78,7 +78,7 @@ BOUND = Bound(
     ),
     formula="(1 - repeats / machines) / repeats",
     valid="repeats <= machines",
-    assumptions=("uncompressed", "balanced"),
+    assumptions=("uncompressed", "balanced", "separate_values"),
     source="Li et al. 2018",
     examples=(
         Example({"machines": Fraction(10), "repeats": Fraction(2)}, 0.4, "published formula"),

@@ -2,7 +2,8 @@
 
 ## What
 M(n) = 2 M(n/2) + (n/2 - 1)/2 with M(2) = 1, for n a power of two: n log2(n)/4 + 1/2.  Two halves that have not heard of
-each other each cost what a half costs, and then the news must cross one of them.
+each other each cost what a half costs, and then the news must cross one of them.  It is proved of algorithms that do
+not know how many processes there are (uniform ones), which run alike on the half.
 
 ## Why it matters
 Elections on rings and chains grow faster than their members; a first leader that is known costs nothing.
@@ -37,7 +38,7 @@ def recursion() -> Checked:
 BOUND = Bound(
     name="election_messages",
     group="consistency",
-    quantity="messages of one election on a ring",
+    quantity="messages on a ring until all know the greatest name",
     unit="1",
     kind=Status.THEOREM,
     quantifier=Quantifier.WORST,
@@ -45,7 +46,7 @@ BOUND = Bound(
     symbols=(Symbol("n", "1", "processes on the ring, a power of two", Trend.RISES, least=2, whole=True),),
     formula="n * log2(n) / 4 + 1 / 2",
     valid="log2(n) == floor(log2(n))",
-    assumptions=("ring_links", "unknown_names", "late_messages"),
+    assumptions=("ring_links", "unknown_names", "unknown_size", "late_messages"),
     source="Burns 1980; Attiya and Welch 2004; Frederickson and Lynch 1987",
     examples=(
         Example({"n": 2}, 1.0, "one hears of the other"),

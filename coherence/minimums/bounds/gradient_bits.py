@@ -2,7 +2,8 @@
 
 ## What
 d log2(1/e) bits for a vector of d numbers of at most a unit's length that is to be known within e of that length: N
-messages stand for N balls of radius e, which must cover the unit ball.
+messages stand for N balls of radius e, which must cover the unit ball.  Where lengths of messages tell something too,
+the empty message, 0 and 1 are three of them at one bit.
 
 ## Why it matters
 It bounds what compression can save in a collective whose result is used as it is; error feedback over steps, lots, or
@@ -46,7 +47,7 @@ BOUND = Bound(
         ),
     ),
     formula="dimension * log2(1 / error)",
-    assumptions=("deterministic_policy", "no_forecast"),
+    assumptions=("deterministic_policy", "no_forecast", "delimited_messages"),
     source="Kolmogorov and Tikhomirov 1959; Zhang et al. 2013",
     examples=(
         Example({"dimension": 1_000_000, "error": Fraction(1, 100)}, 1e6 * 6.643856189774724, "arithmetic"),

@@ -34,6 +34,7 @@ BOUND = Bound(
     assumptions=(
         "reliable_messages",
         "messages_only",
+        "unrelated_delays",
         "several_users",
     ),
     source="Attiya and Welch 1994",

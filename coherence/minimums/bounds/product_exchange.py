@@ -48,7 +48,7 @@ BOUND = Bound(
         Symbol("room", "1", "numbers that one processor holds", Trend.FALLS, least=1, sign="s"),
     ),
     formula="max(0, m * k * n / (2 * sqrt(2) * processors * sqrt(room)) - room)",
-    assumptions=("plain_products", "uncompressed"),
+    assumptions=("plain_products", "uncompressed", "given_inputs"),
     source="Irony, Toledo and Tiskin 2004",
     examples=(
         Example({"m": 64, "k": 64, "n": 64, "processors": 1, "room": 32}, 16352.0, "64^3/(2 sqrt(2) sqrt(32)) - 32"),

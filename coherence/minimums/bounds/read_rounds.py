@@ -3,7 +3,8 @@
 ## What
 2 rounds for a read of several shards that are written together, where answers are as if transactions came one after
 the other, a shard answers at once, and an answer is one version: in one round a shard that a write has not reached
-yet answers beside one that it has passed.  One shard alone takes one round.
+yet answers beside one that it has passed.  One shard alone takes one round, and so does one client that reads alone
+and hears of each write from the client that writes.
 
 ## Why it matters
 It is the trade of every sharded store: a second round, waiting for writes, several versions in an answer, or
@@ -14,7 +15,8 @@ older data.
 
 ## Source
 H. Lu, C. Hodsdon, K. Ngo, S. Mu and W. Lloyd, "The SNOW theorem and latency-optimal read-only transactions", OSDI 2016,
-135-150.
+135-150; with what it assumes of clients, K. Konwar, W. Lloyd, H. Lu and N. Lynch, "SNOW revisited: understanding when
+ideal READ transactions are possible", IPDPS 2021 (arXiv 1811.10577).
 """
 
 from __future__ import annotations
@@ -54,8 +56,8 @@ BOUND = Bound(
     loss="none",
     symbols=(Symbol("shards", "1", "shards that a transaction reads", Trend.RISES, least=1, whole=True),),
     formula="min(shards, 2)",
-    assumptions=("last_write_read", "never_waits", "one_version", "written_together"),
-    source="Lu et al. 2016",
+    assumptions=("last_write_read", "never_waits", "one_version", "written_together", "separate_clients"),
+    source="Lu et al. 2016; Konwar et al. 2021",
     examples=(
         Example({"shards": 3}, 2.0, "published"),
         Example({"shards": 1}, 1.0, "one shard orders by itself"),

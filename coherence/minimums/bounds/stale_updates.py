@@ -2,7 +2,8 @@
 
 ## What
 1/log((d + 1)/d), about d + 1/2: of all gains of x[t+1] = x[t] - k x[t-d] none has its slowest root nearer than
-d/(d + 1), where two roots meet.  Without staleness one update is enough.
+d/(d + 1), where two roots meet.  Without staleness one update is enough.  A gain that changes with time does better:
+none for d updates, then one of 1, leaves no error.
 
 ## Why it matters
 It is what staleness costs, of gradients as of readings of a loop: d updates in flight make convergence d times as long,
@@ -59,7 +60,7 @@ BOUND = Bound(
         Symbol("staleness", "1", "how many updates old a reading is", Trend.RISES, least=1, whole=True, sign="d"),
     ),
     formula="1 / log((staleness + 1) / staleness)",
-    assumptions=("gain_law", "linear_plant"),
+    assumptions=("gain_law", "linear_law", "linear_plant", "integrator"),
     source="Arjevani, Shamir and Srebro 2020",
     examples=(
         Example({"staleness": 1}, 1.4426950408889634, "1/log(2)"),
