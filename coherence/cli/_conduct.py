@@ -62,11 +62,13 @@ def _bytes(text: str) -> int:
 
     try:
         number, dimension = units.quantity(text)
-        size = int(number) if dimension == units.quantity("1 B")[1] else 0
+        size = int(number) if dimension == units.quantity("1 B")[1] else -1
     except (ValueError, OverflowError, units.UnitError):
-        size = 0
+        size = -1
+    if size < 0:
+        raise UsageError(f"--memory {text}: no size with a unit of bytes: write MB, GB or GiB, such as '4 GB'")
     if not LEAST_MEMORY <= size < MOST_MEMORY:
-        raise UsageError(f"--memory {text}: write a size of at least 64 MB, such as '4 GB'")
+        raise UsageError(f"--memory {text}: write a size from 64 MB to 4 EB, such as '4 GB'")
     return size
 
 

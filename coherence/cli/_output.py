@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -62,8 +63,21 @@ def output_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., A
     """Returns the option `--output`, with the formats of a command; the first is what it prints unless told."""
     return click.option(
         "--output", "-o", multiple=True, type=OutputType(forms), default=forms[:1], show_default=forms[0],
-        metavar="FORMAT[=FILE]", help=f"{', '.join(forms[:-1])} or {forms[-1]}; repeatable.",
+        metavar="FORMAT[=FILE]", callback=_apart, help=f"{', '.join(forms[:-1])} or {forms[-1]}; repeatable.",
     )  # fmt: skip
+
+
+def _apart(context: click.Context, parameter: click.Parameter, outputs: tuple[Output, ...]) -> tuple[Output, ...]:
+    """Returns the outputs as they are.  Raises click.BadParameter where two of them have the same place."""
+    for number, output in enumerate(outputs):
+        for other in outputs[:number]:
+            if output.file is None and other.file is None:
+                words = f"{other.form} and {output.form} are both for standard output: write one as {output.form}=FILE"
+                raise click.BadParameter(words, context, parameter)
+            if output.file and other.file and os.path.realpath(output.file) == os.path.realpath(other.file):
+                words = f"{other.form} and {output.form} are both for {output.file}: name another file for one of them"
+                raise click.BadParameter(words, context, parameter)
+    return outputs
 
 
 def put_out(outputs: Sequence[Output], rendered: Callable[[str], str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from coherence.base.errors import InternalError, UsageError
@@ -13,6 +12,8 @@ from coherence.door.quantities import Amount
 from coherence.door.result import VerbResult, drawn, frame, head, listed
 from coherence.door.sources import Source, name_of, workspace_of
 from coherence.findings.finding import NotRead
+from coherence.language.document import decode
+from coherence.language.reading import read_bytes
 from coherence.minimums.design_floors import DesignFloor
 from coherence.minimums.floors import Floor, Span
 from coherence.minimums.ladder import Rung
@@ -359,10 +360,7 @@ def _listed(symbol: Symbol, text: str) -> tuple[Any, ...]:
     Nothing: none.  `@FILE`: the lines of a file are the rows.
     """
     if text.startswith("@"):
-        try:
-            lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{symbol.name}: cannot read {text[1:]}: {error}") from None
+        lines = decode(read_bytes(text[1:], text[1:]), text[1:]).splitlines()
         return tuple(_listed(symbol, line) for line in lines if line.strip())
     if ";" in text:
         return tuple(_listed(symbol, row) for row in text.split(";") if row.strip())

@@ -190,3 +190,8 @@ def test_a_run_is_given_memory_and_no_size_is_refused(capsys: pytest.CaptureFixt
     for wrong in ("2 s", "much", "1 MB", "", "-4 GB"):
         assert run(["rules", f"--memory={wrong}" if wrong else "--memory"]) == 2
         assert "such as '4 GB'" in capsys.readouterr().err
+
+
+def test_a_size_without_a_unit_of_bytes_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rules", "--memory=200M"]) == 2
+    assert "no size with a unit of bytes" in capsys.readouterr().err

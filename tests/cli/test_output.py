@@ -73,6 +73,12 @@ def test_what_is_wrong_with_an_output_is_said_before_anything_is_asked(
     for word, message in (("jsn", "'jsn'"), (f"{form}=", "names no file"), *foreign):
         assert run([command, *missing, "-o", word]) == 2
         assert message in capsys.readouterr().err
+    for words, message in (
+        ((form, form), "both for standard output"),
+        ((f"{form}=new", f"{form}=./new"), "are both for ./new: name another file"),
+    ):
+        assert run([command, *missing, "-o", words[0], "-o", words[1]]) == 2
+        assert message in capsys.readouterr().err
     assert (folder / "d.yaml").read_text(encoding="utf-8") == DESIGN
 
 

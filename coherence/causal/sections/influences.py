@@ -73,10 +73,14 @@ def _alike_refusals(fitted: Fitted) -> Iterator[str]:
 
 
 def _nothing(context: Context) -> str:
-    missing = sorted(set(context.graph.nodes) - set(context.series.names))
-    return "no influence has both its ends in the telemetry; signals of the design without a column: " + (
-        ", ".join(missing) or "none"
-    )
+    wanted = set(context.wanted)
+    out = sorted({one.what for one in context.usable[0].excluded} & wanted)
+    missing = sorted(wanted - {*context.whole.names, *out})
+    lacking = [("signals of the design without a column", missing), ("left out", out)]
+    return "; ".join((
+        "no influence has both its ends in the telemetry",
+        *(f"{title}: {', '.join(names)}" for title, names in lacking if names),
+    ))  # fmt: skip
 
 
 def _facts(fitted: Fitted) -> Iterator[str]:

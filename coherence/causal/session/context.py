@@ -80,8 +80,9 @@ class Context:
     @property
     def wanted(self) -> tuple[str, ...]:
         """The signals of the design that telemetry could have, and those of it that the ledger reads."""
+        columns = (*self.whole.names, *(one.what for one in self.whole.excluded))
         return (
-            *candidates(self.model, self.whole.names).nodes, *state_signals(self.design, self.whole, others=True),
+            *candidates(self.model, columns).nodes, *state_signals(self.design, self.whole, others=True),
             *bands(self.model, self.whole),
         )  # fmt: skip
 

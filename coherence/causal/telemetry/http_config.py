@@ -15,6 +15,7 @@ from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.causal.telemetry.bounded_http import login_word
 from coherence.causal.telemetry.secrets_hidden import SHORTEST_WORD, parts_of
 from coherence.language.document import Items, Node, Scalar, Table, read
+from coherence.language.reading import read_bytes
 
 # What is read; every other key is refused, so that no part of a login is silently left out.
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -44,11 +45,7 @@ def http_login(file: str | None) -> HttpLogin:
     if file is None:
         return NO_LOGIN
     path = Path(file)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"--http-config {file} cannot be read: {error.strerror}") from None
-    documents = read(data, file)
+    documents = read(read_bytes(file, file), file)
     root = documents[0].root if len(documents) == 1 else None
     if not isinstance(root, Table):
         raise UsageError(f"--http-config {file} is no mapping: write for example 'authorization: {{credentials: ...}}'")
@@ -125,15 +122,17 @@ def _tls(table: Table | None, folder: Path) -> ssl.SSLContext | None:
         raise _wrong(skip, "insecure_skip_verify is true or false", "write true or false")
     if "key_file" in files and "cert_file" not in files:
         raise _wrong(table, "key_file is of a certificate", "name it as cert_file")
+    unreadable = _wrong(
+        table, f"{', '.join(files.values())}: no certificates that can be read", "give PEM files, the key unencrypted"
+    )
+    if not all(Path(file).is_file() for file in files.values()):  # a device has no end
+        raise unreadable
     try:
         context = ssl.create_default_context(cafile=files.get("ca_file"))
         if "cert_file" in files:
             context.load_cert_chain(files["cert_file"], files.get("key_file"), password="")
     except (OSError, ValueError):
-        names = ", ".join(files.values())
-        raise _wrong(
-            table, f"{names}: no certificates that can be read", "give PEM files, the key unencrypted"
-        ) from None
+        raise unreadable from None
     if unchecked:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context

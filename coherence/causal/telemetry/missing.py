@@ -186,8 +186,9 @@ def render_brief(gaps: TelemetryReport) -> list[str]:
         "with something missing": [row.name for row in gaps.rows if not _whole(row)],
         "clocks apart": [str(skew) for skew in gaps.skews],
         "left out": [one.what for one in gaps.excluded],
+        "of the server": [note for file in gaps.files for note in file.notes if note.startswith("the server ")],
         "without a column": [name for name, _ in gaps.without_column],
-        "no signal of the design": gaps.without_signal,
+        "columns that are no signal of the design": gaps.without_signal,
         "to know": gaps.notes,
     }
     return [_size(gaps), *(f"{title}: {_several_of(names)}" for title, names in lacking.items() if names)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from coherence.causal.telemetry.joining import joined
 from coherence.causal.telemetry.parts import Rows, Story, part
 from coherence.causal.telemetry.problems import problem, several
 from coherence.causal.telemetry.prometheus_answers import (
+    MOST_REMARKS,
     AnswerShapeError,
     Labels,
     QueryRefusedError,
@@ -67,6 +68,7 @@ class ServerRead:
     until: float
     series: int = 0
     points: int = 0
+    remarks: dict[str, None] = field(default_factory=dict)  # of the server, each once
 
     def answer(self, parameters: Mapping[str, str]) -> HttpAnswer:
         left = self.until - time.monotonic()
@@ -77,6 +79,12 @@ class ServerRead:
             )
         seconds, size = min(left, self.limits.answer_seconds), self.limits.answer_bytes
         return posted(self.address, "/api/v1/query_range", parameters, seconds=seconds, most_bytes=size)
+
+    def all_remarks(self) -> list[str]:
+        """Returns what the server remarks, and how much more there is."""
+        more = len(self.remarks) - MOST_REMARKS
+        first = [*self.remarks][:MOST_REMARKS]
+        return [*first, f"the server warns or remarks {more} things more"] if more > 0 else first
 
     def count(self, *, series: int = 0, points: int = 0) -> None:
         """Raises UsageError where so many more are too many."""
@@ -131,7 +139,7 @@ def queried(
     if problems:
         raise InputError(problems)
     points = np.concatenate([np.zeros(0), *(row.times for row in rows)])
-    story = Story(len(points), "last", notes, left_out)
+    story = Story(len(points), "last", [*notes, *read.all_remarks()], left_out)
     return joined([part(name, f"Prometheus, every {step:g} s", "seconds since 1970", rows, points, story)])
 
 
@@ -180,7 +188,9 @@ def series_of(read: ServerRead, query: str, start: float, end: float, step: floa
         parameters = {"query": query, "start": f"{low:.3f}", "end": f"{high:.3f}", "step": f"{step:.3f}"}
         answer = read.answer(parameters)
         try:
-            for labels, points in matrix(result_of(answer, read.address.secrets), low, high):
+            data, remarks = result_of(answer, read.address.secrets)
+            read.remarks |= dict.fromkeys(remarks)
+            for labels, points in matrix(data, low, high):
                 read.count(series=labels not in samples, points=len(points))
                 samples.setdefault(labels, []).append(points)
         except AnswerShapeError as error:

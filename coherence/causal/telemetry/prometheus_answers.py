@@ -6,11 +6,12 @@ SOURCE: Prometheus documentation, HTTP API: format of answers, range vectors.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from coherence.base.outside_text import shown
 from coherence.base.units import shorten
 from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.bounded_http import HttpAnswer
@@ -19,6 +20,8 @@ from coherence.causal.telemetry.secrets_hidden import hidden
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 Series: TypeAlias = Mapping[Labels, Floats]  # rows of time and level
 
+REMARKS = {"warnings": "warns", "infos": "remarks"}
+MOST_REMARKS = 20  # of one answer and of a whole read
 MOST_WORDS = 1 << 20  # characters in which secrets are looked for, far more than a message shows
 
 
@@ -30,8 +33,8 @@ class AnswerShapeError(Exception):
     """What the answers of a Prometheus are, and this one is not."""
 
 
-def result_of(answer: HttpAnswer, secrets: Iterable[str] = ()) -> object:
-    """Returns `data` of the answer.  Raises QueryRefusedError with the server's words, AnswerShapeError.
+def result_of(answer: HttpAnswer, secrets: Sequence[str] = ()) -> tuple[object, tuple[str, ...]]:
+    """Returns `data` of the answer, and what the server remarks on it.  Raises QueryRefusedError, AnswerShapeError.
 
     secrets: what no message may hold, whatever the server says.
     """
@@ -46,7 +49,15 @@ def result_of(answer: HttpAnswer, secrets: Iterable[str] = ()) -> object:
     if whole["status"] == "error":
         words = f"{whole.get('errorType', 'error')}: {whole.get('error', 'no reason given')}"
         raise QueryRefusedError(shorten(hidden(words[:MOST_WORDS], secrets), 300))
-    return whole.get("data")
+    return whole.get("data"), tuple(_remarks(whole, secrets))
+
+
+def _remarks(whole: Mapping[str, object], secrets: Sequence[str]) -> Iterator[str]:
+    """Yields the first warnings and infos of an answer, each on one line; a partial answer is among the warnings."""
+    for key, title in REMARKS.items():
+        texts = whole.get(key) or ()
+        for text in texts[:MOST_REMARKS] if isinstance(texts, list) else (texts,) if texts else ():
+            yield shown(f"the server {title}: {hidden(str(text)[:MOST_WORDS], secrets)}", 300)
 
 
 def matrix(data: object, low: float, high: float) -> Iterator[tuple[Labels, Floats]]:
@@ -54,13 +65,18 @@ def matrix(data: object, low: float, high: float) -> Iterator[tuple[Labels, Floa
     result = data.get("result") if isinstance(data, dict) else None
     if not isinstance(data, dict) or data.get("resultType") != "matrix" or not isinstance(result, list):
         raise AnswerShapeError("the result of a range query is a matrix, a list of series")
+    seen: set[Labels] = set()
     for series in result:
         metric = series.get("metric") if isinstance(series, dict) else None
         if not isinstance(metric, dict) or not all(isinstance(text, str) for text in metric.values()):
             raise AnswerShapeError("a series has a `metric`, an object of texts")
         if "histograms" in series:
             raise QueryRefusedError("the query gives native histograms: take histogram_quantile or histogram_sum of it")
-        yield tuple(sorted(metric.items())), _points(series.get("values", ()), low, high)
+        labels = tuple(sorted(metric.items()))
+        if labels in seen:
+            raise AnswerShapeError("two series of one answer have the same labels")
+        seen.add(labels)
+        yield labels, _points(series.get("values", ()), low, high)
 
 
 def _points(values: object, low: float, high: float) -> Floats:

@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 from coherence.base import units
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.language import document
-from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.document import MAX_BYTES, Items, Node, Scalar, Table
 from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked
 from coherence.loops.networks.network import Block, Coupling, Network, network
 
@@ -46,7 +46,8 @@ def read_network(path: Path) -> Network | Multirate:
     Raises InputError with every problem and its place, UsageError if it has no meaning.
     """
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)  # one more is refused: a device has no end
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     problems: list[Problem] = []

@@ -93,3 +93,9 @@ def test_without_both_ends_of_an_influence_the_missing_columns_are_named() -> No
     section = influences.answer(context(CHAIN, {"disk.reads": chain()["disk.reads"]}))
     (line,) = lines(section)
     assert line.endswith("signals of the design without a column: loader.wait, trainer.step_time")
+
+
+def test_a_signal_that_is_left_out_has_a_column() -> None:
+    signals = {"disk.reads": chain()["disk.reads"], "loader.wait": np.full(len(chain()["disk.reads"]), np.nan)}
+    (line,) = lines(influences.answer(context(CHAIN, signals)))
+    assert line.endswith("signals of the design without a column: trainer.step_time; left out: loader.wait")

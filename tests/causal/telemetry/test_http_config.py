@@ -93,5 +93,12 @@ def test_what_is_no_login_is_refused_without_its_secret(tmp_path: Path, text: st
 
 
 def test_a_file_that_is_not_there_is_said() -> None:
-    with pytest.raises(UsageError, match="--http-config nosuch cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"nosuch:1:1.* cannot be read: No such file"):
         http_login("nosuch")
+
+
+def test_a_device_without_an_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="more than 8000000 bytes"):
+        http_login("/dev/zero")
+    with pytest.raises(InputError, match="no certificates that can be read"):
+        login(tmp_path, "tls_config: {ca_file: /dev/zero}\n")

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import InputError, UsageError
 from coherence.base.places import Place
-from coherence.causal.telemetry import aligned, queried
+from coherence.causal.telemetry import aligned, queried, render_brief, report
 from coherence.causal.telemetry.prometheus import PIECE, ReadLimits, pieces
 from coherence.language.schema_kinds import Word
 from coherence.simulate.telemetry.contract import Telemetry
@@ -62,7 +62,8 @@ class Server(http.server.BaseHTTPRequestHandler):
             found.append({"metric": {"__name__": "x_total", "pod": 'b"', "job": "j"}, "values": values[1:]})
         if query["query"] == "nothing":
             found = []
-        return 200, json.dumps({"status": "success", "data": {"resultType": "matrix", "result": found}}).encode()
+        more = {"warnings": ["half of it is gone"]} if query["query"] == "partial" else {}
+        return 200, json.dumps({"status": "success", "data": {"resultType": "matrix", "result": found}} | more).encode()
 
     def log_message(self, *words: object) -> None:
         pass
@@ -114,6 +115,13 @@ def test_values_that_are_not_numbers_are_kept(url: str) -> None:
 def test_a_query_that_gives_nothing_is_named(url: str) -> None:
     found = queried(url, {"x": "one", "y": "nothing"}, start=T0, end=T0 + 9, step=1)
     assert [one.what for one in aligned(found, keep=("constant",)).excluded] == ["y"]
+
+
+def test_what_a_server_warns_of_is_told_once(url: str) -> None:
+    read = queried(url, {"x": "partial", "y": "partial"}, start=T0, end=T0 + 9, step=1)
+    assert [note for origin in read.origins for note in origin.notes][1:] == ["the server warns: half of it is gone"]
+    brief = render_brief(report(read, aligned(read)))
+    assert "of the server: the server warns: half of it is gone" in brief
 
 
 def test_refusals_come_all_at_once_with_the_query_and_its_place(url: str) -> None:

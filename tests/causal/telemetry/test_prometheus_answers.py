@@ -23,7 +23,7 @@ def test_labels_and_points_of_each_series() -> None:
         "resultType": "matrix",
         "result": [{"metric": {"pod": "b", "app": "a"}, "values": [[1, "2"], [2.5, "NaN"]]}],
     }
-    (series,) = matrix(result_of(answer({"status": "success", "data": data})), 1, 2.5)
+    (series,) = matrix(result_of(answer({"status": "success", "data": data}))[0], 1, 2.5)
     assert series[0] == (("app", "a"), ("pod", "b"))
     assert series[1][0].tolist() == [1, 2]
     assert series[1][1][0] == 2.5
@@ -50,6 +50,7 @@ SERIES = {"metric": {"a": "b"}, "values": [[1, "2"]]}
         ({"resultType": "scalar", "result": [1, "2"]}, "a matrix"),
         ({"resultType": "matrix", "result": "x"}, "a matrix"),
         ({"resultType": "matrix", "result": {"a": SERIES}}, "a matrix"),
+        ({"resultType": "matrix", "result": [SERIES, SERIES]}, "the same labels"),
         ({"resultType": "matrix", "result": [1]}, "has a `metric`"),
         ({"resultType": "matrix", "result": [{"values": []}]}, "has a `metric`"),
         ({"resultType": "matrix", "result": [SERIES | {"metric": {"a": 1}}]}, "has a `metric`"),
@@ -67,7 +68,7 @@ SERIES = {"metric": {"a": "b"}, "values": [[1, "2"]]}
 )  # fmt: skip
 def test_each_wrong_shape_is_said(data: Any, words: str) -> None:
     with pytest.raises(AnswerShapeError, match=words):
-        list(matrix(result_of(answer({"status": "success", "data": data})), 0, 10))
+        list(matrix(result_of(answer({"status": "success", "data": data}))[0], 0, 10))
 
 
 def test_the_words_of_a_server_are_shortened() -> None:
@@ -85,6 +86,21 @@ def test_a_secret_that_a_server_says_back_is_in_no_message(words: str, ascii_onl
         result_of(HttpAnswer(200, "OK", body), [words, "first", "second"])
     with pytest.raises(AnswerShapeError, match=r"login \*\*\*(, \*\*\*)?!"):
         result_of(HttpAnswer(200, "OK", body[40:]), [words, "first", "second"])
+
+
+@pytest.mark.parametrize(
+    ("given", "remarks"),
+    [
+        ({}, ()),
+        ({"warnings": [], "infos": None}, ()),
+        ({"warnings": ["half\x1b[2J of HUSH"], "infos": ["x"]},
+         ("the server warns: half\\x1b[2J of ***", "the server remarks: x")),
+        ({"warnings": {"a": 1}}, ("the server warns: {'a': 1}",)),
+        ({"infos": 3 * ["y"] + 100 * ["x"]}, (3 * ("the server remarks: y",) + 17 * ("the server remarks: x",))),
+    ],
+)  # fmt: skip
+def test_what_a_server_remarks_is_told(given: dict[str, Any], remarks: tuple[str, ...]) -> None:
+    assert result_of(answer({"status": "success", "data": 1} | given), ["HUSH"]) == (1, remarks)
 
 
 JSON = st.recursive(
