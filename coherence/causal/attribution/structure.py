@@ -17,6 +17,7 @@ from coherence.base.errors import UsageError
 from coherence.base.graphs import components
 from coherence.causal.answers.intervals import batches
 from coherence.causal.attribution.mechanisms import Mechanism, Range, Whole, evaluated, held_back, mechanism, non_linear
+from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.fit import Fitted
 from coherence.causal.fitting.gram import Column, lagged
@@ -115,7 +116,7 @@ def _refuse_gaps(
     for group in order:
         missing = [name for name in group if not np.isfinite(series[name]).all()]
         if missing and circular(parts, group):
-            raise UsageError(
+            raise NotSplitError(
                 f"{', '.join(missing)} feeds back and has gaps: a feedback cannot be run across them; "
                 "choose a stretch of time without gaps"
             )

@@ -10,6 +10,7 @@ import numpy as np
 
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable
+from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.effects import NoLastingEffectError, attribute, total
 from coherence.causal.fitting.equations import Equation
@@ -87,7 +88,7 @@ def _loss(context: Context) -> str | None:
         return None
     try:
         return context.loss.name if not context.split.mechanisms else None
-    except NoLastingEffectError:
+    except (NoLastingEffectError, NotSplitError):
         return None
 
 

@@ -106,3 +106,19 @@ def test_a_share_against_a_level_among_the_measured_ones_is_told_plainly() -> No
     section = shares.answer(context(CHAIN, signals, loss=LOSS))
     assert section is not None
     assert section.data["extrapolated"] == []
+
+
+def test_a_feedback_with_gaps_is_a_refusal_of_its_shares_alone() -> None:
+    design = """coherence: 1
+components:
+  a: {out: "x.level * k + delayed(w, 10 s) * f", k: 0 .. 10, f: 0 .. 0.9, w: out * m, m: 0 .. 1}
+"""
+    rng, out, back = np.random.default_rng(0), np.zeros(400), np.zeros(400)
+    x = rng.normal(0, 1, 400)
+    for at in range(400):
+        out[at] = x[at] + 0.5 * (back[at - 1] if at else 0.0) + 0.2 * rng.normal()
+        back[at] = 0.5 * out[at] + 0.2 * rng.normal()
+    out[100:104] = np.nan
+    section = shares.answer(context(design, {"x.level": x, "a.out": out, "a.w": back}, loss="a.out"))
+    (line,) = lines(section)
+    assert line.startswith("refused: a.out feeds back and has gaps")
