@@ -45,20 +45,23 @@ components:
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        (LONG_TASKS, {"workload.report.service.mean", "components.pool.copies"}),
-        (TRAINING, {"components.training.mtbf", "tiers.h100.count"}),  # bound is about it
-    ],
-)
-def test_a_design_about_which_nothing_is_asked_is_not_green(text: str, named: set[str], tmp_path: Path) -> None:
+def test_a_design_about_which_nothing_is_asked_is_not_green(tmp_path: Path) -> None:
     file = tmp_path / "design.yaml"
-    file.write_text(text, encoding="utf-8")
+    file.write_text(TRAINING, encoding="utf-8")
     report = check(file)
     assert report.accounting.unanswered == 1
+    named = {"components.training.mtbf", "tiers.h100.count"}  # bound is about it
     assert named <= {line.path for line in report.not_read}
     assert run(["check", str(file), "--strict"]) == 4
+
+
+def test_long_tasks_beside_short_ones_load_what_serves_both(tmp_path: Path) -> None:
+    file = tmp_path / "design.yaml"
+    file.write_text(LONG_TASKS, encoding="utf-8")
+    report = check(file)
+    (finding,) = report.findings
+    assert (finding.code, finding.verdict) == ("COH245", Verdict.PROVED)  # 20 x .1 + .1 x 60 = 8 of 12
+    assert {"workload.chat.service.cv", "workload.report.service.cv"} <= {line.path for line in report.not_read}
 
 
 def test_transfers_over_one_link_are_asked_for_their_size(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_breaker_has_the_rules_that_are_stated(breaker: str, rules: OpeningBre
         ("{open_for: 30 s}", "nothing says what opens the breaker of web -> s"),
         ("{share: 50 %, open_for: 30 s}", "nothing says what opens the breaker of web -> s"),
         ("{failures: 5, last: 9, open_for: 30 s}", "`last` of the breaker of web -> s goes with a share"),
-        ("{share: 120 %, last: 9, open_for: 30 s}", "opens at a share of 120 %"),
+        ("{share: 120 %, last: 9, open_for: 30 s}", "'120 %' is above 1"),
         ("{share: 0 %, last: 9, open_for: 30 s}", "opens at a share of 0 %"),
         ("{failures: 1000000000, open_for: 30 s}", "more than a run remembers"),
     ],
