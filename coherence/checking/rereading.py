@@ -18,6 +18,7 @@ from coherence.language import dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Table
 from coherence.language.environments.overlay import read_in_environment
+from coherence.language.implied import takes_names
 from coherence.language.reading import design_from_table
 from coherence.language.schema_kinds import Reading
 
@@ -45,13 +46,13 @@ def reread_entries(previous: Design, text: str) -> Design | None:
     owners = owned(old, units_of(previous))
     if owners is None or any(owners[n] is None or _BLOCK_TEXT.search(old[n] + "\n" + new[n]) for n in changed):
         return None
-    if has_anchors(previous) or ANCHORS.search("\n" + "\n".join(new[n] for n in changed)):
+    if has_anchors(previous) or takes_names(previous) or ANCHORS.search("\n" + "\n".join(new[n] for n in changed)):
         return None
     touched = list(dict.fromkeys(owner for n in changed if (owner := owners[n]) is not None))
     if not touched:
         return previous
     entries = _entries(_alone(new, owners, touched), touched, previous.file)
-    return _put(previous, touched, entries, text) if entries is not None else None
+    return _put(previous, touched, entries, text) if entries is not None and not takes_names(entries) else None
 
 
 def owned(lines: Sequence[str], units: Iterable[Unit]) -> list[Unit | None] | None:

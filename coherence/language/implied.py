@@ -1,14 +1,19 @@
-"""Fills in what a design implies: what answers its probes, and what its places have."""
+"""Fills in what a design implies: what answers its probes, what its places have, numbers that stand by their names."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from coherence.base.number_text import render_seconds
 from coherence.base.units import SECOND
-from coherence.language.design import Component, Design, Job, Timer, needed
+from coherence.language import names
+from coherence.language.design import Component, Design, Job, Loop, Timer, needed
+from coherence.language.expressions.tree import Name
 from coherence.language.roles import in_role
-from coherence.language.schema_kinds import Quantity
+from coherence.language.schema_kinds import Formula, Quantity, Reading
 from coherence.language.sentences import Event, event_of
 
 
@@ -109,3 +114,55 @@ def _with_resources(design: Design) -> Design:
 def _stated(component: Component | None, wanted: set[str]) -> dict[str, Quantity]:
     constants = component.constants if component is not None else {}
     return {word: value for word in wanted if isinstance(value := constants.get(word), Quantity)}
+
+
+NUMBER_REMEDY = "write a number, a range, or the name of a constant of a component"
+
+
+def with_named_numbers(design: Design, reading: Reading, *, whole: bool) -> Design:
+    """Returns the design with numbers for `from` and `bounds` of its loops; reports what is the name of none.
+
+    Without `whole` a name may stand in the rest of the design.
+    """
+    if not any(isinstance(stated, Formula) for loop in design.loops.values() for stated in _numbers_of(loop)):
+        return design
+    index = dict(names.bare_names(design))
+    loops = {name: _with_numbers(design, index, loop) for name, loop in design.loops.items()}
+    if whole:
+        for stated in (
+            stated for loop in loops.values() for stated in _numbers_of(loop) if isinstance(stated, Formula)
+        ):
+            reading.problem(stated.place, f"'{stated.text}' is no number", NUMBER_REMEDY)
+    return design.replace(loops=loops)
+
+
+def takes_names(design: Design) -> bool:
+    """Returns whether a loop states a number by its name: an edit elsewhere may change it."""
+    stated = (each for loop in design.loops.values() for each in _numbers_of(loop))
+    return any(isinstance(each, Formula) or (isinstance(each, Quantity) and each.text[:1].isalpha()) for each in stated)
+
+
+def _numbers_of(loop: Loop) -> tuple[object, ...]:
+    return (loop.actuation.initial, *loop.actuation.bounds) if loop.actuation is not None else ()
+
+
+def _with_numbers(design: Design, index: Mapping[str, str], loop: Loop) -> Loop:
+    actuation = loop.actuation
+    if actuation is None or not any(isinstance(stated, Formula) for stated in _numbers_of(loop)):
+        return loop
+
+    def number(stated: Any) -> Any:
+        return _constant(design, index, stated) or stated if isinstance(stated, Formula) else stated
+
+    bounds = tuple(map(number, actuation.bounds))
+    return loop.replace(actuation=actuation.replace(initial=number(actuation.initial), bounds=bounds))
+
+
+def _constant(design: Design, index: Mapping[str, str], stated: Formula) -> Quantity | None:
+    """Returns the constant that a name stands for, at the place of the name; None for anything else."""
+    if not isinstance(stated.tree, Name):
+        return None
+    thing, _, key = index.get(stated.tree.path, stated.tree.path).partition(".")
+    component = design.components.get(thing)
+    constant = component.constants.get(key) if component is not None else None
+    return replace(constant, text=stated.text, place=stated.place) if isinstance(constant, Quantity) else None

@@ -10,6 +10,7 @@ from coherence.base.reads import unnoted
 from coherence.language import call_cases, catalogue, dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
+from coherence.language.implied import with_named_numbers
 from coherence.language.schema_kinds import Reading, read_record
 from coherence.language.workloads import Spread2, Workload
 
@@ -136,6 +137,7 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
         if design.overlays is not None:
             reading.problem(design.overlays.place, *WITHOUT_MANIFESTS)
         design = design.replace(promises={name: promise.named(name) for name, promise in design.promises.items()})
+        design = with_named_numbers(design, reading, whole=whole)
         if whole:
             check_together(design, reading)
     if reading.problems or design is None:

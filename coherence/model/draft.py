@@ -9,8 +9,7 @@ from coherence.base.reads import ReadTable
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula, Quantity, Reading
-from coherence.model.model import Command, Constant, Gap, Interval, State, interval
-from coherence.model.stated_numbers import stated_interval
+from coherence.model.model import Command, Constant, Gap, State, interval
 
 
 @dataclass(slots=True)
@@ -36,10 +35,6 @@ class ModelDraft:
         """Adds a constant that is a value or a range of the text."""
         also: tuple[Place, ...] = getattr(value, "also", ())
         self.constants[path] = Constant(path, interval(value), value.varies, value.dimension, value.place, also)
-
-    def number(self, value: object) -> Interval | None:
-        """Returns what a value of the text stands for; None where it may differ from run to run, or is absent."""
-        return stated_interval(value, self.constants, self.outputs, self.index)
 
     def resolved(self, tree: Tree) -> Tree:
         """Returns the tree with full paths for bare names."""

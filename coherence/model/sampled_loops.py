@@ -33,7 +33,7 @@ from coherence.model.model import (  # fmt: skip
 
 def sampled_loop(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop | None:
     """Returns the sampled form of a loop, or None with a gap where it cannot run."""
-    missing = _missing(loop) or _no_number(draft, loop)
+    missing = _missing(loop) or _no_number(loop)
     if missing is None:
         measured, setpoint = _sensed(draft, loop), draft.tree_of(loop.target.setpoint) if loop.target else None
         if laws.law_of(loop) != "proportional" or (measured is not None and setpoint is not None):
@@ -55,13 +55,13 @@ def _missing(loop: Loop) -> str | None:
     return "`law: ignore` in execution" if laws.law_of(loop) == "ignore" else None
 
 
-def _no_number(draft: ModelDraft, loop: Loop) -> str | None:
-    """Returns which number a run needs, where an expression of what may differ stands for it."""
+def _no_number(loop: Loop) -> str | None:
+    """Returns which number a run needs, where an expression stands for it."""
     actuation = loop.actuation
     assert actuation is not None
     for key, stated in (("from", actuation.initial), *(("bounds", bound) for bound in actuation.bounds)):
-        if isinstance(stated, Formula) and draft.number(stated) is None:
-            return f"one number for `{key}` of {loop.name}: an expression of what may differ is not evaluated there"
+        if isinstance(stated, Formula):
+            return f"a number for `{key}` of {loop.name}: an expression is not evaluated there"
     return None
 
 
@@ -92,7 +92,7 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         measured=lambda: _sensed(draft, loop),
         setpoint=lambda: _seen(draft, loop, draft.tree_of(target.setpoint)) if target else None,
         tolerance=lambda: target.tolerance.low if target and target.tolerance else Fraction(0),
-        bounds=lambda: stated_bounds(loop, draft),
+        bounds=lambda: stated_bounds(loop),
         rates=lambda: tuple(_rate(rate) for rate in actuation.rate),
         hold_down=lambda: _upper(timescale.hold_down),
         hold_up=lambda: _upper(timescale.hold_up),
@@ -219,20 +219,15 @@ def _rate(rate: Rate) -> RateLimit:
     )
 
 
-def stated_bounds(loop: Loop, draft: ModelDraft | None = None) -> Interval:
-    """Returns the bounds that a loop states; with a draft those that are expressions of constants, too."""
+def stated_bounds(loop: Loop) -> Interval:
+    """Returns the bounds that a loop states."""
     stated = loop.actuation.bounds if loop.actuation else ()
-    ends = [_span(bound, draft) for bound in stated]
-    if len(ends) == 1 and ends[0] is not None:
-        return ends[0]
-    low, high = (ends[0], ends[-1]) if ends else (None, None)
-    return Interval(low.low if low else None, high.high if high else None)
-
-
-def _span(bound: object, draft: ModelDraft | None) -> Interval | None:
-    if isinstance(bound, Quantity):
-        return interval(bound)
-    return draft.number(bound) if draft is not None else None
+    ends = [b for b in stated if isinstance(b, Quantity)]
+    if len(stated) == 1 and len(ends) == 1:
+        return interval(ends[0])
+    low = stated[0].low if stated and isinstance(stated[0], Quantity) else None
+    high = stated[-1].high if stated and isinstance(stated[-1], Quantity) else None
+    return Interval(low, high)
 
 
 def _trigger(draft: ModelDraft, loop: Loop) -> Tree | None:
@@ -327,22 +322,20 @@ def add_commands(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
     for path, writers in written.items():
         constant = draft.constants.pop(path, None)
         draft.outputs.pop(path, None)
-        draft.commands[path] = _command(draft, draft.commands.get(path), constant, writers)
+        draft.commands[path] = _command(draft.commands.get(path), constant, writers)
     for path, command in draft.commands.items():
         if path not in written and command.initial == EVERYTHING:
             draft.commands[path] = with_changes(command, initial=_bounded(()))
     add_effects(draft, loops)
 
 
-def _command(
-    draft: ModelDraft, known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]
-) -> Command:
+def _command(known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]) -> Command:
     """Returns a written signal: as a part or a constant declares it, with where its writers let it begin."""
     first = writers[0]
     return built(
         Command,
         path=lambda: first.signal,
-        initial=lambda: _begins(draft, known, constant, writers),
+        initial=lambda: _begins(known, constant, writers),
         range=lambda: known.range if known else EVERYTHING,
         integer=lambda: known.integer if known else first.integer,
         dimension=lambda: known.dimension if known else constant.dimension if constant else _dimension(first),
@@ -350,11 +343,9 @@ def _command(
     )
 
 
-def _begins(
-    draft: ModelDraft, known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]
-) -> Interval:
+def _begins(known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]) -> Interval:
     """Returns where a written signal begins: as the last writer states it, else as declared, else in all bounds."""
-    stated = [start for loop in writers if (start := _initial(draft, loop)) is not None]
+    stated = [start for loop in writers if (start := _initial(loop)) is not None]
     declared = known.initial if known else constant.range if constant else EVERYTHING
     if stated:
         declared = stated[-1]
@@ -369,8 +360,9 @@ def _bounded(writers: Sequence[SampledLoop]) -> Interval:
     return Interval(min(lows) if lows else None, max(highs) if len(highs) == len(bounds) and highs else None)
 
 
-def _initial(draft: ModelDraft, loop: SampledLoop) -> Interval | None:
-    return draft.number(loop.source.actuation.initial) if loop.source.actuation else None
+def _initial(loop: SampledLoop) -> Interval | None:
+    stated = loop.source.actuation.initial if loop.source.actuation else None
+    return interval(stated) if isinstance(stated, Quantity) else None
 
 
 def _dimension(loop: SampledLoop) -> Dimension:
