@@ -39,7 +39,9 @@ def _spelled(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass").hex()
     escapes = "".join(rf"\\{{1,8}}u{units[at : at + 4]}" for at in range(0, len(units), 4))
     encoded, latin = "".join(f"%{octet:02x}" for octet in octets), octets.decode("latin-1")
-    entities = (re.escape(html.escape(character)), f"&#0{{0,4}}{ord(character)};", f"&#x0{{0,4}}{ord(character):x};")
+    named = html.escape(character)
+    entities = [f"&#0{{0,4}}{ord(character)};", f"&#x0{{0,4}}{ord(character):x};"]
+    entities += [re.escape(named)] if named != character else []  # else it would end before a second backslash
     plain = rf"\\{{0,8}}{re.escape(character)}" if character in "\"'\\/" else re.escape(character)
     spellings = [f"(?i:{escapes}|{encoded}|{'|'.join(entities)})", plain]
     spellings += [re.escape(latin)] if latin != character else []
