@@ -13,7 +13,7 @@ from coherence.language import names
 from coherence.language.design import Component, Design, Job, Loop, Timer, needed
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import in_role
-from coherence.language.schema_kinds import Formula, Quantity, Reading
+from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event, event_of
 
 
@@ -116,24 +116,12 @@ def _stated(component: Component | None, wanted: set[str]) -> dict[str, Quantity
     return {word: value for word in wanted if isinstance(value := constants.get(word), Quantity)}
 
 
-NUMBER_REMEDY = "write a number, a range, or the name of a constant of a component"
-
-
-def with_named_numbers(design: Design, reading: Reading, *, whole: bool) -> Design:
-    """Returns the design with numbers for `from` and `bounds` of its loops; reports what is the name of none.
-
-    Without `whole` a name may stand in the rest of the design.
-    """
+def with_named_numbers(design: Design) -> Design:
+    """Returns the design with numbers for `from` and `bounds` of its loops where the name of a constant stands."""
     if not any(isinstance(stated, Formula) for loop in design.loops.values() for stated in _numbers_of(loop)):
         return design
     index = dict(names.bare_names(design))
-    loops = {name: _with_numbers(design, index, loop) for name, loop in design.loops.items()}
-    if whole:
-        for stated in (
-            stated for loop in loops.values() for stated in _numbers_of(loop) if isinstance(stated, Formula)
-        ):
-            reading.problem(stated.place, f"'{stated.text}' is no number", NUMBER_REMEDY)
-    return design.replace(loops=loops)
+    return design.replace(loops={name: _with_numbers(design, index, loop) for name, loop in design.loops.items()})
 
 
 def takes_names(design: Design) -> bool:

@@ -137,7 +137,7 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
         if design.overlays is not None:
             reading.problem(design.overlays.place, *WITHOUT_MANIFESTS)
         design = design.replace(promises={name: promise.named(name) for name, promise in design.promises.items()})
-        design = with_named_numbers(design, reading, whole=whole)
+        design = with_named_numbers(design)
         if whole:
             check_together(design, reading)
     if reading.problems or design is None:

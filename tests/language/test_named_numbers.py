@@ -12,6 +12,7 @@ from coherence.checking.rereading import reread
 from coherence.findings.finding import Verdict
 from coherence.language.implied import takes_names
 from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
 
 TEXT = """coherence: 1
 components: {a: {k: 1, m: 5, u: 3.0}}
@@ -56,10 +57,11 @@ def test_a_target_that_its_command_does_not_move_is_told() -> None:
     assert ("COH308", Verdict.CONFLICT, "certain", ("up",)) in verdicts(named)
 
 
-@pytest.mark.parametrize("stated", ["2 * a.k", "a.d", "b.k", "a.unknown"])
-def test_what_is_the_name_of_no_constant_is_refused(stated: str) -> None:
-    with pytest.raises(InputError, match="is no number"):
-        read_text(ONE.replace("LOW", "1").replace("HIGH", "5").replace("FROM", stated))
+@pytest.mark.parametrize("stated", ["2 * a.k", "a.d", "a.unknown", "40 % of a.copies round down"])
+def test_a_run_needs_a_number_where_any_other_expression_stands(stated: str) -> None:
+    model = elaborate(read_text(ONE.replace("LOW", "1").replace("HIGH", "5").replace("FROM", stated)))
+    assert not model.loops
+    assert ["a number for `from` of up" in gap.needs for gap in model.gaps] == [True]
 
 
 def test_units_are_those_of_the_constant() -> None:
