@@ -109,7 +109,8 @@ def altered(model: Model, loop: SampledLoop, **changes: Any) -> Model:
 
 def reading(run: Execution, loop: SampledLoop, tree: Tree) -> Fraction:
     """Returns a tree as the loop's sample of the present instant saw it."""
-    return plain(evaluate(tree, View(run, run.time, run.seen, loop.name)))
+    seen: Fraction = plain(evaluate(tree, View(run, run.time, run.seen, loop.name)))
+    return seen
 
 
 @dataclass(frozen=True)

@@ -271,7 +271,8 @@ def _constant(tree: Tree, values: Mapping[str, Num]) -> Fraction:
         case Number(value=number):
             return number
         case Name(path=path) if path in values:
-            return plain(values[path])
+            known: Fraction = plain(values[path])
+            return known
         case Arithmetic(op=op, left=left, right=right) if op in _OPERATORS:
             return Fraction(_OPERATORS[op](_constant(left, values), _constant(right, values)))
     raise NotExactError("a delay or window must be a constant")

@@ -18,7 +18,7 @@ MOST_SHOWN = 6  # values of what varies in a run
 
 def shown(model: Model, path: str, value: object) -> str:
     """Returns a value with the unit of its signal."""
-    return render_quantity(plain(value), unit_of(model, path))  # type: ignore[arg-type]
+    return render_quantity(plain(value), unit_of(model, path))
 
 
 @dataclass(slots=True)
