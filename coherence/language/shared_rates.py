@@ -142,7 +142,7 @@ def check(design: Design, reading: Reading) -> None:
         for key in (key for key in SHARES if key in boundary.constants):
             share = boundary.constants[key]
             if not isinstance(share, Quantity) or share.dimension != ONE or not 0 < share.low <= share.high <= 1:
-                remedy = "write a share above 0 and of at most 1, such as `50 %` or `1/8`, or a range of shares"
+                remedy = "write a share above 0 and of at most 1, such as `50 %`, `1/8` or `25 % .. 50 %`"
                 reading.problem(share.place, f"'{shorten(str(share))}' is no share of a device: {key}", remedy)
     for component in design.components.values():
         word = component.measured_in

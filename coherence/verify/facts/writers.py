@@ -8,7 +8,7 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.language import names
 from coherence.language.design import Actuation, Design, Loop, Relay
-from coherence.language.expressions.tree import Name, Number, Tree
+from coherence.language.expressions.tree import Call, Name, Number, Tree
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.laws import counts_members, law_of, stays_whole
 from coherence.model.model import EVERYTHING, Interval
@@ -62,7 +62,7 @@ def _writer(loop: Loop, actuation: Actuation, signal: str) -> Writer:
     law, bounds = law_of(loop), interval_of(actuation)
     kind = KINDS.get(law, law)
     place = actuation.to.place if actuation.to is not None and kind in ("set", "unset") else _bounds_place(actuation)
-    to = tree_of(actuation.to) if kind == "set" else None
+    to = _written(actuation) if kind == "set" else None
     relay = loop.trigger if isinstance(loop.trigger, Relay) else None
     return Writer(
         loop, signal, kind,
@@ -104,8 +104,23 @@ def interval_of(actuation: Actuation) -> Interval:
     return Interval(low.low if isinstance(low, Quantity) else None, high.high if isinstance(high, Quantity) else None)
 
 
+def _has_open_bounds(actuation: Actuation) -> bool:
+    """Returns whether a bound is an expression, which clips what is written to what nobody knows beforehand."""
+    return any(isinstance(bound, Formula) for bound in actuation.bounds)
+
+
+def _written(actuation: Actuation) -> Tree | None:
+    """Returns what is set, within bounds that are expressions too: plain ones clip its range."""
+    tree = tree_of(actuation.to)
+    if tree is None or not _has_open_bounds(actuation):
+        return tree
+    low, high = tree_of(actuation.bounds[0]), tree_of(actuation.bounds[-1])
+    tree = tree if low is None else Call("max", (tree, low))
+    return tree if high is None else Call("min", (tree, high))
+
+
 def _set_values(actuation: Actuation, bounds: Interval) -> Interval:
-    if isinstance(actuation.to, Quantity):
+    if isinstance(actuation.to, Quantity) and not _has_open_bounds(actuation):
         return Interval(bounds.clip(actuation.to.low), bounds.clip(actuation.to.high))
     return bounds
 
