@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
-from coherence.base.watchdog import GRACE, TimeOverError, at_most, current_run, run_limit
+from coherence.base.watchdog import WHOLE, TimeOverError, run_limit
 from coherence.cli._unread import strict_code
 from coherence.door.second_opinions import CrossChecks, cross_checked
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from coherence.cli._picture import Picture
     from coherence.loops.analysis.network_analysis import NetworkAnalysis
     from coherence.loops.analysis.network_answers import Answer, NetworkQuestion
+    from coherence.loops.designs.feedback_groups import Deadline
     from coherence.loops.multirate.sampled_system import Multirate
     from coherence.loops.networks.network import Network
 
@@ -78,11 +79,12 @@ def analyze_network(
     """Returns text, JSON and exit code: 1 where it is unstable or opinions differ, 4 where --strict and one is open."""
     from coherence.loops.analysis import render_network, render_network_questions
     from coherence.loops.analysis.network_reading import read_network
+    from coherence.loops.designs.feedback_groups import Deadline
 
-    with run_limit(time_limit):
-        network = read_network(Path(file))
-        judged = _judged(network, time_limit, whole=not questions)
-        answers = _answers(network, questions)
+    with run_limit(WHOLE * time_limit):
+        network, until = read_network(Path(file)), Deadline(time_limit)
+        judged = _judged(network, until.share(VERDICT if questions else 1), time_limit)
+        answers = _answers(network, questions, until)
     second = cross_checked(judged, file, None, time_limit) if cross_check else CrossChecks()
     if picture is not None:
         _draw(judged, file, picture, time_limit)
@@ -102,14 +104,14 @@ def _draw(judged: NetworkAnalysis, file: str, picture: Picture, time_limit: floa
     files.write(figure, picture.file)
 
 
-def _judged(network: Network | Multirate, time_limit: float, *, whole: bool) -> NetworkAnalysis:
-    """Returns the verdict of a network, with margins or blame as far as the time (in s) allows."""
+def _judged(network: Network | Multirate, until: Deadline, time_limit: float) -> NetworkAnalysis:
+    """Returns the verdict of a network, with margins or blame as far as the time allows."""
     from coherence.loops.analysis.network_analysis import analysed, judged, undecided
 
     reason = f"the time limit of {time_limit:g} s was reached"
     analysis = undecided(network, reason)
     try:
-        with at_most(time_limit * (1 if whole else VERDICT)):
+        with until.ending():
             analysis = judged(network)
             analysis = analysed(network, analysis)
     except TimeOverError:
@@ -117,7 +119,7 @@ def _judged(network: Network | Multirate, time_limit: float, *, whole: bool) -> 
     return analysis
 
 
-def _answers(network: Network | Multirate, questions: list[NetworkQuestion]) -> list[Answer]:
+def _answers(network: Network | Multirate, questions: list[NetworkQuestion], until: Deadline) -> list[Answer]:
     """Returns the answers, each within its share of what is left of the time."""
     from coherence.loops.analysis.network_answers import unanswered
     from coherence.loops.analysis.network_questions import answered
@@ -125,7 +127,7 @@ def _answers(network: Network | Multirate, questions: list[NetworkQuestion]) -> 
     answers: list[Answer] = []
     for index, question in enumerate(questions):
         try:
-            with at_most(max(current_run().left, 0.0) / (len(questions) - index) + GRACE):
+            with until.share(1 / (len(questions) - index)).ending():
                 answers.append(answered(network, question))
         except TimeOverError:
             answers.append(unanswered(question.kind, question.blocks, "the time limit was reached"))

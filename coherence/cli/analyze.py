@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @series_options
 @picture_options
 @click.option("--retune/--no-retune", default=True, show_default=True, help="Search for settings that are safe.")
-@time_limit_option(0.5, 30.0, "Of the whole analysis; what is not reached is undecided.")
+@time_limit_option(0.5, 30.0, "Of the processor, for the whole analysis; what is not reached is undecided.")
 @click.option("--cross-check", is_flag=True, help="Lay verdicts beside python-control's; exit 1 where they differ.")
 @strict_option(OPEN)
 @output_option("text", "json")

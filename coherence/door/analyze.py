@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from coherence.base.errors import UsageError
-from coherence.base.watchdog import GRACE, STOPPED, TimeOverError, at_most, current_run, run_limit
+from coherence.base.watchdog import STOPPED, WHOLE, TimeOverError, current_run, run_limit
 from coherence.checking.workspace import Entry
 from coherence.door.result import VerbResult, drawn, head, listed
 from coherence.door.sources import Source, entry_of, name_of
@@ -26,6 +26,9 @@ from coherence.loops.multirate.sampled_system import Multirate
 from coherence.loops.networks.network import Network
 from coherence.loops.pictures.analysis_figure import KINDS
 from coherence.model.model import Model
+
+if TYPE_CHECKING:
+    from coherence.loops.designs.feedback_groups import Deadline
 
 GROUPS, LEFT_FOR_CYCLES = 0.6, 0.2  # of the time limit: of the groups where others are retuned, and of limit cycles
 LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what is left for the limit cycles themselves
@@ -136,7 +139,8 @@ def analyze(design: Source | Network | Multirate, *, time_limit: float = 30.0, r
     """Returns the analysis of the loops of a design, or of a network: what settles, what swings, margins, blame.
 
     design: a Design, a path, a text or a mapping; a network file; or what `Network` and `network` return.
-    time_limit: seconds of the wall for all of it; what is not reached is undecided.
+    time_limit: seconds of the processor for all of it, so that a busy machine changes no answer, and at most three
+    times as many of the wall; what is not reached is undecided.
     retune: also search for settings that are safe.  Raises InputError.
     """
     if isinstance(design, Network | Multirate):
@@ -153,17 +157,19 @@ def of_network(analysis: LoopAnalysis) -> AnalysisResult:
 
 
 def of_entry(entry: Entry, name: str, time_limit: float, *, retune: bool) -> AnalysisResult:
-    """Returns the analysis of a design, each part within its share of the time (s)."""
+    """Returns the analysis of a design, each part within its share of the time (s of the processor)."""
     from coherence.base.reads import answered, recorded
     from coherence.door import operating_points
     from coherence.door.unread import unread
+    from coherence.loops.designs.feedback_groups import Deadline
 
     subject = Subject(entry.design, entry.sources, time_limit)
-    with recorded() as reads, run_limit(time_limit):
+    with recorded() as reads, run_limit(WHOLE * time_limit):
+        whole = Deadline(time_limit)
         loads = answered(lambda: operating_points.loads(replace(subject, time_limit=time_limit * LOADS)))
-        analysis, calls, tunings = _analysed(entry, subject, retune=retune)
+        analysis, calls, tunings = _analysed(entry, subject, whole, retune=retune)
         current_run().announce(1.0, "limit cycles")
-        analysis, cycles, differing = _refereed(subject, analysis)
+        analysis, cycles, differing = _refereed(subject, analysis, whole)
     lines, analysis = unread("analyze", entry.design, reads), _with_parts(analysis, entry, reads)
     analysis = replace(analysis, groups=tuple(_standing(group, entry, reads) for group in analysis.groups))
     beside = DesignAnswers(loads, calls, tunings, cycles, differing, lines)
@@ -214,20 +220,18 @@ def _stopped(analysis: DesignAnalysis, unasked: str) -> DesignAnalysis:
 
 
 def _refereed(
-    subject: Subject, analysis: DesignAnalysis
+    subject: Subject, analysis: DesignAnalysis, whole: Deadline
 ) -> tuple[DesignAnalysis, tuple[CycleReading, ...], tuple[Disagreement, ...]]:
     """Returns the analysis with the predicted limit cycles, and which answers contradict each other."""
     from coherence.loops.analysis.second_opinions import disagreements
-    from coherence.loops.designs.feedback_groups import Deadline
     from coherence.loops.designs.predicted_cycles import predicted_within
 
-    run = current_run()
     cycles: tuple[CycleReading, ...] = ()
     differing: tuple[Disagreement, ...] = ()
     try:
-        cycles = () if analysis.stopped else predicted_within(subject.model, run.left * CYCLES)
-        with at_most(run.left + GRACE):
-            differing = () if analysis.stopped else disagreements(analysis, cycles, Deadline(run.left))
+        cycles = () if analysis.stopped else predicted_within(subject.model, max(whole.left, 0.0) * CYCLES)
+        with whole.ending():
+            differing = () if analysis.stopped else disagreements(analysis, cycles, whole)
     except TimeOverError:
         late = "answers were not laid beside each other: the time limit was reached"
         analysis = replace(analysis, assumptions=(*analysis.assumptions, late))
@@ -238,25 +242,24 @@ def _refereed(
 
 
 def _analysed(
-    entry: Entry, subject: Subject, *, retune: bool
+    entry: Entry, subject: Subject, until: Deadline, *, retune: bool
 ) -> tuple[DesignAnalysis, tuple[Amplified, ...], tuple[tuple[Retuning, ...], ...]]:
     from coherence.base.reads import answered
     from coherence.loops.analysis.design_analysis import analysed
     from coherence.loops.analysis.retry_products import MOST_PATHS, amplified
     from coherence.loops.analysis.retuning import retuned
-    from coherence.loops.designs.feedback_groups import Deadline
 
     bar = current_run().announce
     most = GROUPS if retune else 1 - LEFT_FOR_CYCLES
-    seconds = current_run().left
-    whole = Deadline(seconds * (1 - LEFT_FOR_CYCLES))
+    seconds = max(until.left, 0.0)
+    whole = until.share(1 - LEFT_FOR_CYCLES)
     analysis = analysed(subject.model, time_limit=seconds * most, bar=lambda share, name: bar(share * GROUPS, name))
     tunings: list[tuple[Retuning, ...]] = []
     try:
         for index, group in enumerate(analysis.groups if retune and not analysis.stopped else ()):
             bar(GROUPS + (1 - GROUPS) * index / len(analysis.groups), "retuning")
             own = whole.share(1 / (len(analysis.groups) - index))
-            with at_most(max(own.left, 0) + GRACE):
+            with own.ending():
                 tunings.append(retuned(group, subject, entry.rebuild, own))
     except TimeOverError:
         cut = "other settings were sought for a part of the groups only: the time limit was reached"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from coherence.base.watchdog import current_run
 from coherence.cli._run import run
 from coherence.door import analyze
+from coherence.loops.designs.feedback_groups import Deadline
 
 DESIGN = """coherence: 1
 components: {tank: {state: "x' = 0.9 * x + tank.u", step: 1 s, from: 0}}
@@ -25,9 +25,9 @@ loops:
 def test_the_limit_cycles_have_the_time_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[float] = []
 
-    def refereed(subject: Any, analysis: Any) -> tuple[Any, tuple[()], tuple[()]]:
+    def refereed(subject: Any, analysis: Any, until: Deadline) -> tuple[Any, tuple[()], tuple[()]]:
         del subject
-        given.append(current_run().left)
+        given.append(until.left)
         return analysis, (), ()
 
     monkeypatch.setattr(analyze, "_refereed", refereed)
@@ -57,6 +57,27 @@ def test_the_time_limit_holds_for_what_looks_at_no_clock(
     monkeypatch.setattr(place, hangs)
     (tmp_path / "design.yaml").write_text(DESIGN, encoding="utf-8")
     begun = time.monotonic()
-    run(["analyze", str(tmp_path / "design.yaml"), "--time-limit", "3"])
-    assert time.monotonic() - begun < 15  # it hangs for 30 s; machines that are shared pause
+    run(["analyze", str(tmp_path / "design.yaml"), "--time-limit", "0.5"])
+    assert time.monotonic() - begun < 20  # it hangs for 30 s; machines that are shared pause
     assert line in capsys.readouterr().out
+
+
+def test_the_time_limit_counts_seconds_of_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the machine does beside it takes nothing of the limit; what the analysis computes does."""
+
+    def works(*_: object, **__: object) -> None:
+        end = time.process_time() + 30
+        while time.process_time() < end:
+            pass
+
+    whole = Deadline(0.2)
+    time.sleep(0.3)
+    assert whole.left > 0.1
+    monkeypatch.setattr("coherence.loops.designs.group_runs._long_run", works)
+    (tmp_path / "design.yaml").write_text(DESIGN, encoding="utf-8")
+    begun = time.process_time()
+    run(["analyze", str(tmp_path / "design.yaml"), "--time-limit", "0.5", "--no-retune"])
+    assert time.process_time() - begun < 15
+    assert "valve: undecided: the time limit was reached" in capsys.readouterr().out

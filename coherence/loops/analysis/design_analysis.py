@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.watchdog import GRACE, STOPPED, TimeOverError, at_most
+from coherence.base.watchdog import STOPPED, TimeOverError
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
 from coherence.loops.analysis.law_margins import LoopFigures, figures
@@ -124,7 +124,7 @@ def analysed(
 def _in_time(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:
     """Analyses one group; it is undecided where that looks at no clock and is not over at the deadline."""
     try:
-        with at_most(max(deadline.left, 0) + GRACE):
+        with deadline.ending():
             return of_group(group, deadline, values)
     except TimeOverError:
         return GroupAnalysis(group, Fraction(0), _blocked(str(OutOfTimeError())), (), None, ())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.clock import now
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings import repairs
@@ -81,7 +81,7 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
 
 def seen_in_time(question: Question, subject: Subject) -> Iterator[Finding]:
     """Yields a proof for each loop alone of which every start settles, and no action beyond that is blind."""
-    deadline = time.monotonic() + subject.time_limit
+    deadline = now() + subject.time_limit
     for group in groups(subject):
         rests = tried(all_settle, group, deadline) if len(group.loops) == 1 else None
         loop = group.loops[0]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from coherence.base.clock import now
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
-from coherence.base.watchdog import TimeOverError, at_most
+from coherence.base.watchdog import TimeOverError
 from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.evaluate import NotExactError
@@ -139,7 +139,7 @@ def _of_group(question: Question, subject: Subject, model: Model, paths: Sequenc
 def _readings(model: Model, paths: Sequence[str], deadline: Deadline) -> tuple[CycleReading, ...]:
     """Returns what flows with kinks come to; nothing where the time is over."""
     try:
-        with at_most(deadline.left):
+        with deadline.ending():
             return tuple(cycles_of_flows(model, paths, {}))
     except TimeOverError:
         return ()

@@ -6,15 +6,16 @@ loops, commands, states and outputs.  Switching a loop off means that its comman
 
 from __future__ import annotations
 
-import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.clock import wall_left_until
+from coherence.base.clock import left_until, now, record_cut
 from coherence.base.graphs import components, reached
 from coherence.base.reads import unnoted
 from coherence.base.units import ONE
+from coherence.base.watchdog import GRACE, at_most, current_run
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.groups import Group
@@ -30,15 +31,21 @@ class OutOfTimeError(NotExactError):
 
 
 class Deadline:
-    """A point in time after which a search answers `undecided`."""
+    """A point in time, in seconds of the processor, after which a search answers `undecided`.
+
+    The end of the run, in seconds of the wall, ends it too.
+    """
 
     def __init__(self, seconds: float) -> None:
-        self.end = time.monotonic() + seconds
+        self.end = now() + seconds
 
     @property
     def left(self) -> float:
         """Returns seconds."""
-        return wall_left_until(self.end)
+        run = current_run().left
+        if not run:
+            record_cut()
+        return min(left_until(self.end), run)
 
     @property
     def over(self) -> bool:
@@ -52,6 +59,13 @@ class Deadline:
     def share(self, part: float) -> Deadline:
         """Returns a deadline after a part of the time that is left."""
         return Deadline(max(0.0, self.left) * part)
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Raises TimeOverError in the block a little after its end, for what looks at no clock."""
+        left = max(self.left, 0.0) + GRACE
+        with at_most(current_run().left + GRACE), at_most(left, processor=True):
+            yield
 
 
 @dataclass(frozen=True)

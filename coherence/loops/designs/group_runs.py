@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from coherence.base.watchdog import GRACE, TimeOverError, at_most
+from coherence.base.watchdog import TimeOverError
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.loops.designs.groups import LAPS, LONGER, MOST_INSTANTS, MOST_STARTS
@@ -82,7 +82,7 @@ def long_run(
 ) -> LongRun:
     """Runs as `orbits.long_run` does, but gives up at the deadline.  Raises OutOfTimeError."""
     try:
-        with at_most(max(deadline.left, 0) + GRACE):  # the numbers of one instant may be too long to end in time
+        with deadline.ending():  # the numbers of one instant may be too long to end in time
             return _long_run(model, choices, deadline, laps=laps, most=most)
     except TimeOverError:
         raise OutOfTimeError from None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.clock import wall_is_over, wall_left_until
+from coherence.base.clock import is_over, left_until, now
 from coherence.base.number_text import render_clock, render_seconds
 from coherence.base.places import Place
 from coherence.base.queries import cached
@@ -91,16 +90,16 @@ def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
     Raises NotExactError, MissingValueError.
     """
     query = (runs, *group.names)
-    return subject.queries.get(query, lambda: _runs(group.model, time.monotonic() + subject.time_limit))
+    return subject.queries.get(query, lambda: _runs(group.model, now() + subject.time_limit))
 
 
 def _runs(model: Model, deadline: float) -> tuple[LongRun, ...]:
     corner_runs: list[LongRun] = []
     for choices in corners(model):
-        if corner_runs and wall_is_over(deadline):
+        if corner_runs and is_over(deadline):
             break
         corner_runs.append(long_run(model, choices, laps=LAPS, most=MOST_INSTANTS))
-    if corner_runs and all(run.orbit is None for run in corner_runs) and not wall_is_over(deadline):
+    if corner_runs and all(run.orbit is None for run in corner_runs) and not is_over(deadline):
         corner_runs[0] = _longer(model, corner_runs[0])
     return tuple(corner_runs)
 
@@ -146,7 +145,7 @@ def _decide(question: Question, subject: Subject, group: Group) -> Finding:
 
 
 def _answer(question: Question, subject: Subject, group: Group) -> Finding:
-    deadline = time.monotonic() + subject.time_limit
+    deadline = now() + subject.time_limit
     corner_runs = runs(subject, group)
     swinging = [run for run in corner_runs if oscillates(group, run)]
     if not swinging:
@@ -165,7 +164,7 @@ def _swinging(group: Group, deadline: float) -> LongRun | None:
             all_settle(group, deadline)
             return None
         for choices in every(group.model, MOST_STARTS):
-            if wall_is_over(deadline):
+            if is_over(deadline):
                 return None
             run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
             if oscillates(group, run):
@@ -332,7 +331,7 @@ def all_settle(group: Group, deadline: float) -> Rests | RangeRests:
     """Returns the runs of every start, for every value of a range, if all settle; none where time runs out."""
 
     def late() -> bool:
-        return wall_is_over(deadline)
+        return is_over(deadline)
 
     if _is_open(group.model):
         rests = rests_in_range(group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=late)
@@ -353,6 +352,6 @@ def _executed(
 
 def _moved_one_way(group: Group, runs: Sequence[LongRun], deadline: float) -> tuple[Evidence | None, str]:
     """Returns the proof that no command is ever moved both ways, where time is left for it, and what it shows."""
-    limit = wall_left_until(deadline) * ONE_WAY_SHARE
+    limit = left_until(deadline) * ONE_WAY_SHARE
     evidence = comes_to_rest(group.model, group.loops, runs, limit) if limit > 0 else None
     return evidence, ": no command is ever moved both ways"

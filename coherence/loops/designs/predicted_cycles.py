@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from coherence.base.watchdog import TimeOverError, at_most
+from coherence.base.watchdog import TimeOverError
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.cycles.cycle_search_result import Cycle
 from coherence.loops.cycles.delayed_runs import Start, start_at
@@ -31,7 +31,7 @@ from coherence.loops.cycles.limit_cycles import cycle_from
 from coherence.loops.cycles.relay import Array
 from coherence.loops.cycles.sampled import SampledCycle, sampled_cycle
 from coherence.loops.designs.confirmed_cycles import confirmed
-from coherence.loops.designs.feedback_groups import structure
+from coherence.loops.designs.feedback_groups import Deadline, structure
 from coherence.loops.designs.flow_feedback import flow_answer, flow_groups
 from coherence.loops.designs.groups import Group
 from coherence.loops.designs.smooth_flows import smooth_search
@@ -93,9 +93,9 @@ def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = N
 
 
 def predicted_within(model: Model, seconds: float) -> tuple[CycleReading, ...]:
-    """Returns the predicted cycles, or one undecided reading where the time is over."""
+    """Returns the predicted cycles, or one undecided reading where so many seconds of the processor are over."""
     try:
-        with at_most(seconds):
+        with Deadline(seconds).ending():
             return predicted_cycles(model)
     except TimeOverError:
         return (CycleReading("all loops", "undecided", reason="the time limit was reached"),)

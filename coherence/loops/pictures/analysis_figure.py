@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import UsageError
-from coherence.base.watchdog import TimeOverError, at_most
+from coherence.base.watchdog import TimeOverError
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis
 from coherence.loops.analysis.network_analysis import NetworkAnalysis, is_sampled
@@ -115,7 +115,7 @@ def _drawn(sources: dict[str, Draw], kinds: Sequence[str], seconds: float, notes
     whole = Deadline(seconds)
     for number, kind in enumerate(chosen):
         try:
-            with at_most(max(whole.share(2 / (len(chosen) - number + 1)).left, 0.1)):
+            with whole.share(2 / (len(chosen) - number + 1)).ending():
                 panels += sources[kind]()
         except TimeOverError:
             notes.append(f"{kind} is not drawn: it took too long")
