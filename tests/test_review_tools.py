@@ -65,6 +65,7 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)  # noqa: S607
 
 
+@pytest.mark.slow
 def test_the_action_annotates_summarises_and_fails(folder: Path) -> None:
     done = checked(folder, SARIF="out.sarif")
     assert done.returncode == 1, done.stderr
@@ -76,6 +77,7 @@ def test_the_action_annotates_summarises_and_fails(folder: Path) -> None:
     assert checked(folder, PATHS="absent.yaml").returncode == 2
 
 
+@pytest.mark.slow
 def test_the_action_compares_with_the_base_of_a_pull_request(folder: Path) -> None:
     git(folder, "init", "-q", "-b", "main", ".")
     git(folder, "add", ".")

@@ -56,12 +56,14 @@ def test_without_a_number_a_block_may_have_nearly_what_is_free() -> None:
         assert took_too_much(2 * free)
 
 
+@pytest.mark.slow
 def test_workers_share_what_the_run_may_have() -> None:
     command = [sys.executable, "-c", SHARED]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=_environment())
     assert done.stdout == "[(0, False), (1, True)]\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("design", "words", "code", "answer"),
     [

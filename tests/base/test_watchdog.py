@@ -179,6 +179,7 @@ def test_another_thread_has_no_limit_while_the_first_has() -> None:
     assert ended == [True]
 
 
+@pytest.mark.slow
 def test_an_alarm_at_the_end_of_a_block_leaves_no_limit_behind() -> None:
     matrix = np.ones((600, 600))
     with many_limits():

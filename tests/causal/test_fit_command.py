@@ -126,6 +126,7 @@ def share(found: Mapping[str, Any], cause: str) -> float:
 # -- the shipped example ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_example_finds_its_true_causes(ask: Asking) -> None:
     """Truth by the laws of make.py: 57.6 of the network, 50.0 of chat, 34.4 of prompts, 4.2 of the backup."""
     words = ["--telemetry", str(SPEC / "telemetry.csv"), "--requests", str(SPEC / "requests.csv"), "-o", "json"]
@@ -272,6 +273,7 @@ def test_the_rate_of_errors_is_stated_and_may_be_chosen(ask: Asking) -> None:
         assert "--familywise" in ask.told("--familywise", word).err
 
 
+@pytest.mark.slow
 def test_the_bootstrap_is_the_same_for_any_number_of_jobs(ask: Asking) -> None:
     ask.write(chain())
     words = ["--loss", "trainer.step_time", "--bootstrap", "60", "-o", "json"]

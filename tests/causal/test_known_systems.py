@@ -63,6 +63,7 @@ def test_inputs_and_errors_remember() -> None:
     assert (values.mean(), values.std()) == (pytest.approx(3, abs=0.1), pytest.approx(2, abs=0.05))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "effect", "column", "truth"),
     [("lagged_feedback", "load", ("retries", 1), 0.6), ("own_past", "loss", ("loss", 1), 0.7),
@@ -83,6 +84,7 @@ def test_simpson_turns_the_sign_and_the_engine_does_not() -> None:
     assert made.shares["a"] < 0
 
 
+@pytest.mark.slow
 def test_independent_samples_would_blame_nulls() -> None:
     naive = robust = 0
     for seed in range(6):

@@ -63,6 +63,7 @@ def test_no_rows_are_an_error_with_a_remedy() -> None:
         fit_chunks((), graph(Influence("a", "b")))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 100), st.lists(st.integers(1, 900), min_size=1, max_size=6), st.floats(0, 0.3))
 def test_any_cut_of_a_record_gives_the_same_statements(seed: int, sizes: list[int], rests: float) -> None:

@@ -183,6 +183,7 @@ LIMITED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIMITED)
 def test_an_answer_that_a_limit_changes_is_marked(name: str) -> None:
     (entry,) = open_workspace([Path("specs") / name / "design.yaml"]).entries
@@ -242,6 +243,7 @@ def test_the_folder_is_the_users(monkeypatch: pytest.MonkeyPatch, set_to: str, b
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.fractions(), st.floats(allow_nan=False))
 
 
+@pytest.mark.slow
 @settings(max_examples=few(60), deadline=None)
 @given(st.recursive(LEAVES, lambda inner: st.one_of(st.lists(inner).map(tuple), st.dictionaries(st.text(), inner))))
 def test_every_value_survives(data: object) -> None:

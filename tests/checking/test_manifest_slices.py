@@ -141,6 +141,7 @@ def in_pieces(sources: Mapping[str, str], *, cut: bool) -> list[tuple[object, ..
     )
 
 
+@pytest.mark.slow
 def test_findings_and_repairs_are_those_of_the_whole_design() -> None:
     """Beside the pieces the whole is searched less: all conflicts share its re-checks."""
     sources = {"a.yaml": stack("web")}
@@ -149,6 +150,7 @@ def test_findings_and_repairs_are_those_of_the_whole_design() -> None:
     assert [row for row in together if "shop" not in str(row[2])] == alone
 
 
+@pytest.mark.slow
 def test_files_of_others_are_answered_alike_in_pieces_and_whole() -> None:
     entry = max(open_workspace([ROOT / "tests/data/manifests"]).entries, key=lambda each: len(each.sources))
     assert len(pieces(entry.design, entry.sources)) > 3

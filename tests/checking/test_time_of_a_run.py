@@ -102,6 +102,7 @@ def test_two_loops_without_a_recurrence_are_answered_within_the_limit_of_the_run
     assert not [f for f in answers.findings if "no question decides" in f.message]  # the time was over
 
 
+@pytest.mark.slow
 def test_a_chain_of_eight_coupled_tiers_takes_five_seconds_of_the_processor_at_most() -> None:
     begun = time.process_time()
     answers = asked(chain(8))

@@ -41,6 +41,7 @@ def hangs(*_: object, **__: object) -> None:
     time.sleep(30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "line"),
     [

@@ -71,6 +71,7 @@ def test_a_design_is_not_asked_what_is_asked_of_a_network(file: Path, capsys: py
     assert "--critical would have no effect" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_question_that_time_cuts_is_open_and_the_others_stand(
     file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ spec:
 """  # fmt: skip  # noqa: E501
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -129,6 +130,7 @@ def secretive(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -137,6 +137,7 @@ def test_nothing_is_asked_without_the_option(folder: Path, monkeypatch: pytest.M
     assert run(folder, "--window", "2 h")[0] == 2  # an option of a measurement, and nothing is measured
 
 
+@pytest.mark.slow
 def test_a_measured_start_becomes_a_verdict_and_its_twin_a_proof(folder: Path, stub: str) -> None:
     before = {finding.code for finding in check(folder).findings if finding.verdict.value != "note"}
     assert "COH206" not in before
@@ -193,6 +194,7 @@ def test_answers_failures_and_loads_are_stated_where_they_belong(folder: Path, s
     assert not [f.message for f in check(folder).findings if "may need" in f.message and f.verdict.value == "conflict"]
 
 
+@pytest.mark.slow
 def test_an_overlay_is_not_read_before_it_is_written_again_and_others_are(folder: Path, stub: str) -> None:
     own = folder / "own.yaml"
     own.write_text("coherence: 1\noverlays: manifests\ncomponents: {web: {takes: {load: 5 s}}}\n")

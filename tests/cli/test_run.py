@@ -68,6 +68,7 @@ def test_an_error_in_the_clean_up_of_a_told_end_is_no_internal_error(
     assert run(["rules"]) == code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code", "words"),
     [

@@ -73,6 +73,7 @@ def test_analyze_keeps_its_groups_where_limit_cycles_are_stopped(
     assert "settles" in printed
 
 
+@pytest.mark.slow
 def test_sweep_keeps_the_points_that_are_done_and_goes_on_from_them(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,6 +156,7 @@ def test_fit_ends_at_its_time_limit_and_names_what_is_not_answered(
     assert run(words) == 0
 
 
+@pytest.mark.slow
 def test_fit_says_that_telemetry_is_not_read_within_its_time_limit(
     fitting: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,6 +54,7 @@ def lines(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], path: str)
     return {".".join((row["section"], row["entry"], row["key"])): row["counts"] for row in rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_a_limit_and_a_price_that_nobody_asks_for_are_named(
     words: tuple[str, ...], path: str, capsys: pytest.CaptureFixture[str]
@@ -182,6 +183,7 @@ OF_PARTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", OF_PARTS, ids=lambda words: words[0])
 def test_what_the_parts_leave_out_that_were_read_is_assumed(
     words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -30,6 +30,7 @@ loops:
 AXES = {"components.a.g": (0.05, 1.95, 39), "components.a.h": (0.1, 0.7, 4)}
 
 
+@pytest.mark.slow
 def test_points_are_those_of_the_textbook_and_of_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

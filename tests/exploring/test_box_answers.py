@@ -83,6 +83,7 @@ def test_what_a_clock_cut_short_is_not_kept(tmp_path: Path, monkeypatch: pytest.
     assert len(file.read_text(encoding="utf-8").splitlines()) == 1, "the head alone"
 
 
+@pytest.mark.slow
 def test_answers_to_other_questions_or_under_another_limit_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

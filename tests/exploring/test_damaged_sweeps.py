@@ -51,6 +51,7 @@ class TestSweeps:
         assert cell_from(good) is not None
         assert cell_from({**good, **row}) is None
 
+    @pytest.mark.slow
     def test_a_damaged_file_is_mended(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         design, store = tmp_path / "design.yaml", tmp_path / "kept.jsonl"
         design.write_text(DESIGN)

@@ -136,6 +136,7 @@ def test_what_has_no_repair_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "not repaired" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_candidate_is_never_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "design.yaml"
     text = (

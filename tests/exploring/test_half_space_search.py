@@ -68,6 +68,7 @@ def test_every_point_of_a_grid_is_safe_inside_and_in_conflict_outside() -> None:
         assert broken is (3 * each + 2 > deadline)
 
 
+@pytest.mark.slow
 def test_an_edge_with_no_end_in_decimals_is_exact() -> None:
     (only,) = made("calls.0.per_try=100 ms:9 s")
     assert in_text([only]) == ["safe, proved: calls.0.per_try <= 8/3 s; a conflict just beyond"]

@@ -146,6 +146,7 @@ def test_a_rational_function_is_found_from_its_values() -> None:
     assert surface(places, [x**3 for x, _ in places], 1) is None
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_map_and_its_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "d.yaml"
     file.write_text(LATE)
@@ -160,6 +161,7 @@ def test_the_command_prints_a_map_and_its_json(tmp_path: Path, capsys: pytest.Ca
     assert "--select would have no effect" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_large_map_shows_every_so_many_points() -> None:
     sweep, _, _ = mapped(TWO_LOOPS, *KEYS)
     shown = render_linear_map.text("d.yaml", sweep, ["o" * 400] * 300)

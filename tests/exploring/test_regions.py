@@ -39,6 +39,7 @@ def test_the_edge_of_one_number_is_found() -> None:
     assert found.share("undecided") < Fraction(1, 100)
 
 
+@pytest.mark.slow
 def test_no_box_is_safe_by_a_proof_that_an_unread_boundary_takes_back() -> None:
     fleet = (
         "components: {a: {runs_on: near}, b: {runs_on: far}}\n"
@@ -62,6 +63,7 @@ def test_whole_numbers_are_never_cut_between() -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=few(12), deadline=None)
 @given(st.integers(2, 9), st.integers(4, 30), st.lists(st.fractions(0, 1), min_size=4, max_size=4))
 def test_every_point_of_a_box_is_as_the_box_says(tries: int, deadline: int, at: list[Fraction]) -> None:

@@ -23,6 +23,7 @@ loops:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reading", "verdict", "wrong"),
     [("web.usage", "settles", "oscillates"), ("delayed(web.usage, 30 s)", "oscillates", "settles")],

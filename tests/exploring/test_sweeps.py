@@ -30,6 +30,7 @@ def test_a_design_without_a_loop_is_not_said_to_settle(capsys: pytest.CaptureFix
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gain", ["1.5 .. 3", "3", "1.5"])
 def test_figures_are_of_the_values_that_oscillate(gain: str) -> None:
     """Each lap multiplies a deviation by 1 - k: the factor of k = 1.5 stood beside the oscillation of k = 3."""
@@ -41,6 +42,7 @@ def test_figures_are_of_the_values_that_oscillate(gain: str) -> None:
     assert cell_from(cell.as_json()) == cell
 
 
+@pytest.mark.slow
 def test_where_an_open_value_settles_no_figure_is_of_one_end() -> None:
     model = elaborate(read_text(OPEN_GAIN.replace("1.5 .. 3", "1.2 .. 1.5"), "d.yaml"))
     cell = run_verdict(model, (), Deadline(60))

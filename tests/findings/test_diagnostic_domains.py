@@ -56,6 +56,7 @@ def test_check_asks_the_questions_of_one_domain(tmp_path: Path, capsys: pytest.C
     assert run(["check", str(file), "--domain", "ai.11", "--select", "COH2"]) == 2
 
 
+@pytest.mark.slow
 def test_a_question_is_asked_in_the_domain_that_it_names() -> None:
     names = domains()
     for page in question_pages():

@@ -154,6 +154,7 @@ TEXTS = st.sampled_from(SPECS).map(lambda path: path.read_text(encoding="utf-8")
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=few(150), deadline=None)
 @given(TEXTS, st.data())
 def test_any_number_of_a_design_is_edited_as_its_text(text: str, data: st.DataObject) -> None:

@@ -177,6 +177,7 @@ def test_proxies_in_a_row_of_a_compose_file_are_one_chain(row: tuple[str, ...]) 
     assert sorted(calls(in_compose(*row))) == sorted(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [in_compose, in_kubernetes])
 @pytest.mark.parametrize("row", [PROXIES, PROXIES[::-1]], ids="-".join)
 def test_retries_in_a_row_of_three_conflict_and_their_repaired_twin_is_silent(

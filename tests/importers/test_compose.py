@@ -145,6 +145,7 @@ def test_it_is_known_by_its_content(content: str, kind: str) -> None:
     assert importers.kind_of(source) == kind
 
 
+@pytest.mark.slow
 def test_hostile_values_are_read_or_refused() -> None:
     body: dict[str, Any] = {
         "services": {

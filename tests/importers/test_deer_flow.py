@@ -80,6 +80,7 @@ def test_what_ends_a_run_is_a_limit_where_it_is_on() -> None:
     assert not read(config("", off)).limits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "conflict"), [(300, True), (1801, True), (1802, False)])
 def test_tries_of_a_model_that_outlast_a_subagent_are_a_conflict(seconds: int, conflict: bool, tmp_path: Path) -> None:
     more = f"subagents: {{timeout_seconds: {seconds}}}\n"

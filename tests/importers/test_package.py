@@ -171,6 +171,7 @@ spec:
 """
 
 
+@pytest.mark.slow
 def test_two_autoscalers_alarm_until_one_is_gone_whatever_their_targets() -> None:
     assert loud(checked({"so.yaml": SCALED_OBJECT, "hpa.yaml": HPA})) == ["COH205"]
     assert loud(checked({"so.yaml": SCALED_OBJECT.replace("'60'", "'80'"), "hpa.yaml": HPA})) == ["COH205"]

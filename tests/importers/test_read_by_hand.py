@@ -59,6 +59,7 @@ def test_all_of_them_are_found_and_nothing_else_is() -> None:
 ALONE = [(code, file) for _, (code, file, _) in CONFLICTS if code != "COH205"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "file"), sorted(set(ALONE)))
 def test_a_conflict_of_one_file_is_found_in_it_alone(code: str, file: str) -> None:
     assert conflicts(file) == sorted(conflict for _, conflict in CONFLICTS if conflict[:2] == (code, file))

@@ -242,6 +242,7 @@ def test_a_policy_steps_while_its_alarm_holds() -> None:
     assert [text(actuation.by) for actuation in steps if actuation is not None] == ["1", "-1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("up", "down", "conflict"), [(30, 70, True), (70, 30, False)])
 def test_alarms_that_hold_at_once_are_a_conflict(up: int, down: int, conflict: bool, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(stepping(up, down))

@@ -42,6 +42,7 @@ def verdicts(text: str) -> list[tuple[str, Verdict, str, Sequence[str]]]:
     return sorted((f.code, f.verdict, f.certainty, f.of) for f in answers.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["set, to: 10", "step, by: 1", "step, by: -1"])
 @pytest.mark.parametrize("ends", [("a.k", "a.m"), ("a.m", "a.k")])
 def test_every_question_answers_as_with_the_numbers(law: str, ends: tuple[str, str]) -> None:

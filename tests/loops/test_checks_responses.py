@@ -78,6 +78,7 @@ def test_squares_on_the_circle_are_polynomials_in_the_cosine(p: list[Fraction], 
     assert found == pytest.approx(size, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(st.lists(SMALL, min_size=1, max_size=5), st.lists(SMALL, min_size=1, max_size=5), st.integers(1, 40))
 @settings(max_examples=few(100), deadline=None)
 def test_a_proved_bound_is_one(above: list[Fraction], below: list[Fraction], limit: int) -> None:

@@ -94,6 +94,7 @@ def _against(answer: RunVerdict, finding: Finding) -> Iterator[str]:
             yield f"COH301: period {period} s; analyze: {answer.period} s"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", single_loops.FAMILIES, ids=lambda family: family.__name__)
 @settings(max_examples=few(2), deadline=None)
 @given(st.integers(0, 10**6))

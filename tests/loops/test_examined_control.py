@@ -221,6 +221,7 @@ def test_the_line_has_its_right_answer(line: Line, tmp_path: Path, capsys: pytes
     assert code == line.code
 
 
+@pytest.mark.slow
 def test_the_json_of_a_network_has_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """D7: period, confirmation, crossover frequencies, Mt; of a sampled one lap, growth, margins of each block."""
     file = tmp_path / "case.yaml"

@@ -207,6 +207,7 @@ def test_a_published_number_is_printed(case: str, tmp_path: Path, capsys: pytest
         assert known[name] == pytest.approx(value, abs=within), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "gain", "lag", "late"), [("1", 12.8, 16.7, 1.0), ("2", 19.4, 14.4, 3.0)])
 def test_the_single_loops_of_the_column_have_their_ultimate_gains(
     number: str, gain: float, lag: float, late: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]

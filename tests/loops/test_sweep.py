@@ -35,6 +35,7 @@ def swept(capsys: pytest.CaptureFixture[str], *words: str) -> dict[tuple[str, ..
     return {tuple(p["values"]): p["verdict"] for p in json.loads(capsys.readouterr().out)["points"]}
 
 
+@pytest.mark.slow
 def test_the_map_over_delay_and_hold_down(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     verdicts = swept(
         capsys, str(design), "-p", "components.web.lag=0:30:3", "-p", "loops.hpa.timescale.hold_down=0:60:3"

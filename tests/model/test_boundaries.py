@@ -146,6 +146,7 @@ def random_ranges(count: int) -> Iterator[tuple[tuple[Fraction, ...], tuple[Frac
         yield (tuple(late) if which else (late[0],)), (tuple(old) if which != 1 else (old[0],)), period
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("late", "old", "period"), list(random_ranges(12)))
 def test_verdicts_over_ranges_are_those_of_the_definitions_at_delays_drawn_within(
     late: tuple[Fraction, ...], old: tuple[Fraction, ...], period: Fraction

@@ -65,6 +65,7 @@ def test_the_order_of_entries_does_not_matter(drawn: Drawn) -> None:
     assert keys(drawn.text(reverse=True)) == keys(drawn.text())
 
 
+@pytest.mark.slow
 @settings(max_examples=few(20), deadline=None)
 @given(designs(size=3), designs(size=2))
 def test_what_shares_nothing_changes_nothing(drawn: Drawn, other: Drawn) -> None:
@@ -119,6 +120,7 @@ def _difference(one: str, other: str) -> str:
     return one[max(0, at - 12) : at]
 
 
+@pytest.mark.slow
 @settings(max_examples=few(50), deadline=None)
 @given(designs(size=2), st.randoms(use_true_random=False), st.integers(1, 20))
 def test_a_conflict_of_a_point_is_not_proved_away_in_a_range(drawn: Drawn, draw: random.Random, width: int) -> None:

@@ -102,6 +102,7 @@ def test_policies_of_one_name_are_counted_each() -> None:
     assert account(design, found) == plain_account(design, found)
 
 
+@pytest.mark.slow
 def test_pieces_answer_as_the_whole() -> None:
     text = large(180, seed=2)
     sources = {FILE: text}
@@ -203,6 +204,7 @@ def test_lines_put_in_give_the_same_answers_as_from_nothing() -> None:
     assert_same_answers(again.answers, after)
 
 
+@pytest.mark.slow
 def test_an_edit_asks_one_piece_again() -> None:
     text = large(400)
     sources = {FILE: text}

@@ -25,7 +25,7 @@ from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.single_loop_runs import every, render_starts
 
 MOST_SAMPLES = 1_000  # of the range, over all starts
-FEW = 3  # starts whose samples say how many all of them will take
+FEW = 3  # starts whose samples say how many all of them will take; fewer do where they say far too many
 RELATIONS = {
     frozenset({-1}): "<", frozenset({-1, 0}): "<=", frozenset({0}): "=", frozenset({0, 1}): ">=", frozenset({1}): ">",
 }  # fmt: skip
@@ -108,7 +108,7 @@ def rests_in_range(
             return None
         samples.append(own)
         expected = sum(map(len, samples)) * len(choices) / len(samples)
-        if len(own) == left or (len(samples) == FEW and expected > MOST_SAMPLES):
+        if len(own) == left or (len(samples) <= FEW and expected * len(samples) > MOST_SAMPLES * FEW):
             raise NotExactError(f"more than {MOST_SAMPLES} values of {path} stand for its range")
     return RangeRests(path, span, len({tuple(sorted(start.values.items())) for start in choices}), tuple(samples))
 

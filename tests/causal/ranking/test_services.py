@@ -32,6 +32,7 @@ def claims(seeds: range, *, graph: bool) -> int:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", [True, False])
 def test_the_truth_is_among_the_first_three_and_calm_has_no_cause(graph: bool) -> None:
     assert hits(range(8), 3, graph=graph) >= 0.9

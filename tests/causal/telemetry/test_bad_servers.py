@@ -269,6 +269,7 @@ def test_a_server_that_says_the_login_back_is_not_quoted(ask: Any, tmp_path: Pat
         assert b"Authorization: " in heard
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READ)
 def test_odd_values_are_read_or_refused(ask: Any, name: str) -> None:
     code, text, _ = ask(READ[name])

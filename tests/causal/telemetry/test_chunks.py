@@ -47,6 +47,7 @@ def glued(parts: list[Series]) -> np.ndarray:
     return np.concatenate([part.values for part in parts])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize(
     ("name", "step", "means"),

@@ -205,6 +205,7 @@ def test_two_values_at_one_time_are_what_is_stated(tmp_path: Path, how: str, lev
     assert read(path, duplicates=how)["x"].values.tolist() == [0, level, 2]
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns(tmp_path: Path) -> None:
     names = [f"c{i}" for i in range(10_000)]
     rows = "".join(f"{t}," + ",".join(str((t * i) % 97) for i in range(10_000)) + "\n" for t in range(4))

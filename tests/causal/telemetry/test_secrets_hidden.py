@@ -24,6 +24,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @given(secret=st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), min_size=5, max_size=12))
 def test_every_spelling_is_hidden(spelling: str, secret: str) -> None:

@@ -46,6 +46,7 @@ def test_serving_beside_batch_swings_and_the_loop_to_blame_is_named(capsys: pyte
     assert any("backfill acts" in note for note in group["notes"])
 
 
+@pytest.mark.slow
 def test_its_repaired_twin_settles_although_each_branch_is_unstable(capsys: pytest.CaptureFixture[str]) -> None:
     analysis = analyzed(capsys, str(SPECS / "serving-hpc-repaired"), "--no-retune")
     groups = {group["loops"][0]: group for group in analysis["groups"]}
@@ -260,6 +261,7 @@ loops:
     assert set(group["operating_points"][0]["pair"]["loops"]) == {"one", "two"}
 
 
+@pytest.mark.slow
 def test_operating_points_of_retries_stand_beside_the_loops(capsys: pytest.CaptureFixture[str]) -> None:
     (answer,) = analyzed(capsys, str(SPECS / "retry-storm"))["operating_points_of_retries"]
     assert answer["verdict"] == "conflict"

@@ -68,6 +68,7 @@ def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
         read_network(tmp_path / "absent.yaml")
 
 
+@pytest.mark.slow
 def test_a_stable_network_has_margins_and_no_blame(tmp_path: Path) -> None:
     analysis = analysis_of(tmp_path, "0.05")
     assert (analysis.verdict, analysis.blame) == ("stable", None)
@@ -136,6 +137,7 @@ def test_the_verdict_alone_is_the_same_and_is_taken_over() -> None:
     assert analysed(net, before).margins == analysed(net).margins
 
 
+@pytest.mark.slow
 def test_a_root_that_is_not_shown_to_be_the_rightmost_and_a_search_that_was_cut_are_told(tmp_path: Path) -> None:
     analysis = analysis_of(tmp_path, "0.05")
     assert analysis.delayed is not None

@@ -62,6 +62,7 @@ def test_loops_that_change_together_have_the_edge_of_their_strongest_mode(cross:
     assert number(later) == pytest.approx(math.pi / (2 * 0.3 * (1 + cross)) - delay, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_blocks_with_different_delays_wait_the_same_time_longer() -> None:
     net = network(
         [Block("a", (0.3,), (1.0, 0.0), 1.0), Block("b", (0.2,), (1.0, 0.0), 3.0)],
@@ -131,6 +132,7 @@ def test_a_plant_that_integrates_has_no_steady_interaction() -> None:
     assert "the plant integrates" in answer.lines[0]
 
 
+@pytest.mark.slow
 def test_the_map_of_an_integrator_is_its_hyperbola() -> None:
     answer = answered(QUEUE, NetworkQuestion("map", ("queue",), up_to=60.0))
     for row in answer.numbers["rows"]:

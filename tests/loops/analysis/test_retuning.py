@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from coherence.checking.workspace import Entry, open_workspace
 from coherence.findings import repairs
 from coherence.findings.question_input import Subject
@@ -82,6 +84,7 @@ def test_the_largest_safe_factor_is_told_as_linearised(tmp_path: Path) -> None:
     assert gain.repair is None
 
 
+@pytest.mark.slow
 def test_the_nearest_constants_of_a_declared_range_are_offered(tmp_path: Path) -> None:
     text = LAG.format(load=100, delay=15, tolerance="10 %").replace(
         "delayed(web.usage, 15 s)", "delayed(web.usage, 15 s) * web.share + (1 - web.share) * 0.5"

@@ -45,6 +45,7 @@ def inverted(subject: Subject, group: Group) -> Linear | None:
     return replace(linear, verdict=wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gain", "said"), [("0.4", "unstable"), ("2.1", "stable")])
 def test_a_wrong_linear_verdict_stands_beside_the_run_that_contradicts_it(
     monkeypatch: pytest.MonkeyPatch, gain: str, said: str

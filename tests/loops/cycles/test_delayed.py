@@ -14,6 +14,7 @@ from coherence.loops.cycles.relay import Array, Element, feedback, relay, satura
 from coherence.loops.cycles.smooth import smooth_cycles
 
 
+@pytest.mark.slow
 def test_event_accurate_runs_and_collocation_agree() -> None:
     loop = feedback([2.4], [1, 1], saturation(1, 1), delay=1)
 
@@ -48,6 +49,7 @@ def test_uncoupled_loops_of_different_kinds_keep_their_own_cycles() -> None:
     assert (cycle.lowest[1], cycle.highest[1]) == pytest.approx((0, 0), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_run_that_comes_to_its_cycle_slowly_is_measured_on_the_cycle() -> None:
     """Just above the gain at which it begins to swing, from inside and from outside: one cycle."""
     loop = feedback([2.28], [1, 1], saturation(1, 1), delay=1)

@@ -52,6 +52,7 @@ def test_hysteresis_adds_its_travel() -> None:
     assert (period, low, high) == pytest.approx((280, -3.5, 3.5), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tau", "theta", "eps"), [(1.0, 1.0, 0.0), (1.0, 5.0, 0.0), (10.0, 2.0, 0.1), (3.0, 0.7, 0.4)])
 def test_first_order_plants_with_delay(tau: float, theta: float, eps: float) -> None:
     decay = math.exp(-theta / tau)
@@ -71,6 +72,7 @@ def test_third_order_relay_loop_exactly_and_by_its_first_harmonic() -> None:
     assert high == pytest.approx(0.22003705, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [1.1, 1.2, 1.3, 1.5])
 def test_integer_replicas_swing_where_the_first_harmonic_denies_it(margin: float) -> None:
     k = math.pi / 2 / margin
@@ -233,6 +235,7 @@ def test_pieces_and_staircases_agree_on_a_relay() -> None:
     assert one == pytest.approx(only(limit_cycles(feedback(*third_order(1), relay(1)))), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_relay_that_acts_at_once_upwards_and_late_downwards_has_its_closed_form() -> None:
     """Up at e: y falls to -1 from there, passes -e and goes on for the delay; then it rises to +1 from the lowest."""
     edge, late = 0.1, 0.7

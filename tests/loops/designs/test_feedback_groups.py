@@ -68,6 +68,7 @@ def critical(d: int) -> float:
     return 2 * math.sin(math.pi / (2 * (2 * d + 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [0, 1, 2, 3, 5])
 def test_the_gain_margin_of_an_integrator_with_delay(d: int) -> None:
     found = figures(STEP.format(gain=40, delay=15 * d, more=""))
@@ -137,6 +138,7 @@ def test_inside_its_tolerance_the_loop_rests_whatever_the_linear_verdict() -> No
     assert (point.inside.verdict, point.inside.size) == ("stable", 0)
 
 
+@pytest.mark.slow
 def test_a_kink_has_a_verdict_for_each_branch_and_is_never_stable_as_a_whole() -> None:
     text = SCALER.replace("usage: load / desired", 'ready: "min(desired, delayed(desired, 60 s))", usage: load / ready')
     point = only(text.format(delay=0, more="")).points[0]

@@ -45,6 +45,7 @@ def test_what_only_follows_is_in_no_group() -> None:
     assert [answer.paths for answer in answers("-a.x / 1 s", "a.x / 1 s")] == [("a.x",)]
 
 
+@pytest.mark.slow
 def test_the_stable_side_of_a_kink_does_not_hide_the_other() -> None:
     """At rest both sides of the maximum meet: no verdict, since the two alternate."""
     (answer,) = answers("-max(3 * delayed(a.x, 1 s), 1 * delayed(a.x, 1 s)) / 1 s")

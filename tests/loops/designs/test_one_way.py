@@ -37,6 +37,7 @@ def test_steps_up_to_a_bound_settle_where_the_step_down_is_proved_never_to_be_ma
     assert unsat(proof.evidence.certificate, timeout_ms=20_000).unsat
 
 
+@pytest.mark.slow
 def test_what_every_rule_sets_to_one_value_settles() -> None:
     assert answer(up="to: 30").verdict is Verdict.PROVED
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from coherence.language.reading import read_text
 from coherence.loops.analysis.design_analysis import analysed
 from coherence.loops.designs.feedback_groups import Deadline
@@ -48,6 +50,7 @@ def test_starts_beyond_the_first_are_told() -> None:
     assert len(known.points) == 1
 
 
+@pytest.mark.slow
 def test_an_analysis_says_that_there_may_be_further_points() -> None:
     (group,) = analysed(tanks(3)).groups
     (note,) = [note for note in group.notes if note.startswith("undecided whether")]

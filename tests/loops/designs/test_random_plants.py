@@ -159,6 +159,7 @@ def drawn(kind: str, seed: int) -> PlainDesign:
     return flows_alone(draw) if kind == "flows" else design(draw)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["flows", "loops"])
 def test_no_verdict_is_wrong_and_few_are_undecided(kind: str) -> None:
     seeds = draws.drawn(range(EVERY), parts=PARTS)

@@ -37,6 +37,7 @@ def test_a_circle_of_radius_one_is_found_and_confirmed_by_execution() -> None:
     assert reading.attracts
 
 
+@pytest.mark.slow
 def test_a_product_that_comes_to_rest_has_no_cycle_and_no_proof_of_none() -> None:
     (reading,) = predicted_cycles(model({"a": "1.5 * a.x * (1 - delayed(a.x, 1 s)) / 1 s"}))  # 1.5 < pi / 2
     assert reading.verdict == "undecided"

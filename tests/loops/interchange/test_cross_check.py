@@ -43,6 +43,7 @@ def test_what_it_cannot_judge_says_why() -> None:
     assert "more than 30 blocks" in render([cross_checked("many", many, "stable")])
 
 
+@pytest.mark.slow
 @settings(max_examples=few(40), deadline=None)
 @given(st.data())
 def test_random_networks_agree(data: st.DataObject) -> None:

@@ -51,6 +51,7 @@ def test_a_thermostat_in_json_is_its_network(tmp_path: Path) -> None:
     assert analyze(file).linearize("heater.power").L.dt == 60
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_design_that_is_read_again_is_the_same_system(tmp_path: Path, data: st.DataObject) -> None:

@@ -41,6 +41,7 @@ def sampled(systems: dict[str, Any], *couplings: tuple[Any, ...], **delays: floa
     return net
 
 
+@pytest.mark.slow
 def test_a_delay_stands_at_the_outputs() -> None:
     for plant in (control.tf([1], [1, 0]), control.ss(0, 1, 1, 0)):
         point = margins(continuous({"plant": plant}, ("plant", "plant", -1), plant=1.0), "plant").margins

@@ -84,6 +84,7 @@ def test_what_is_in_no_loop_is_refused() -> None:
         opened_at(net, "c")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_plots_of_python_control_draw_them() -> None:
     matplotlib = pytest.importorskip("matplotlib")

@@ -146,6 +146,7 @@ def test_the_multiloop_margin_of_the_satellite_is_attained_above_zero_frequency(
     assert 1 / lower == pytest.approx(margin.disk.size, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_change_outside_the_disk_destabilises_the_satellite_and_none_inside() -> None:
     disk = multiloop_disk(SATELLITE, ["c1", "c2"]).disk
     assert disk is not None
@@ -177,6 +178,7 @@ def test_small_gain_proves_weak_coupling_and_says_nothing_of_strong() -> None:
     assert not small_gain(loop([2], [1, 0], 1)).holds
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 @settings(max_examples=few(12), deadline=None)
 def test_what_small_gain_proves_is_stable_in_every_part(seed: int) -> None:

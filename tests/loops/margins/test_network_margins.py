@@ -98,6 +98,7 @@ def numbers(loop_margins: Margins) -> dict[str, float]:
 MINE = ("B01", "B04", "B06", "B07", "B08", "B24", "B44", "B45", "B51")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("short", MINE)
 def test_known_answers(short: str) -> None:
     case: dict[str, Any] = next(c for c in yaml.safe_load(CASES.read_text())["cases"] if c["id"].startswith(short))
@@ -195,6 +196,7 @@ def test_stability_comes_and_goes_with_the_delay() -> None:
     assert windows.stable[0][1] == pytest.approx(ends[0])
 
 
+@pytest.mark.slow
 def test_one_loop_at_a_time_misses_interaction() -> None:
     found = of(SATELLITE, "c1")
     assert found.upper_gain == math.inf
@@ -292,6 +294,7 @@ def test_scaling_time_scales_delays_alone(made: Network, unit: float) -> None:
         assert after.margins.sensitivity.value == pytest.approx(before.margins.sensitivity.value, rel=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(20), deadline=None)
 @given(LOOPS)
 def test_no_frequency_exceeds_the_bound_of_a_peak(made: Network) -> None:

@@ -39,6 +39,7 @@ def some(seed: int) -> ClosedLoopResponse:
     return response(made, inputs=inputs, sensitivity=bool(seed % 2))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.01, 8), st.floats(1e-3, 0.3), st.floats(1.0001, 1.5))
 def test_a_level_proved_over_an_interval_is_exceeded_nowhere_in_it(
@@ -66,6 +67,7 @@ def test_levels_and_bounds_of_intervals_find_the_same_peak(seed: int) -> None:
     assert by_levels.bound <= by_levels.best * (1 + 1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
 def test_the_bound_of_a_large_peak_is_within_the_tolerance_and_above_a_grid(tolerance: float) -> None:
     of = response(dense(3))

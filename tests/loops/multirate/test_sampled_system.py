@@ -332,6 +332,7 @@ def test_whole_delays_are_the_recurrence(delay: int, gain: Fraction) -> None:
         assert verdict.modulus == pytest.approx(expected.modulus, rel=1e-5, abs=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(60), deadline=None)
 @given(
     st.lists(st.integers(-9, 9), min_size=1, max_size=4),

@@ -78,6 +78,7 @@ def test_a_flow_that_bends_is_judged(flow: str, verdict: str) -> None:
     assert of_flows(flowing(flow))[0] == verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gain", "grows"), [(1.0, False), (1.45, False), (1.7, True), (2.5, True)])
 def test_a_run_of_straight_flows_grows_where_their_roots_do(gain: float, grows: bool) -> None:
     """x' = -k x(t - 1) is unstable from k = pi / 2 on."""

@@ -18,6 +18,7 @@ from coherence.loops.networks.stability_map import INFINITE, stability_map
 from tests.draws import few
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("made", "gain", "frequency"),
     [
@@ -36,6 +37,7 @@ def test_critical_gains_of_textbooks(made: Network, gain: float, frequency: floa
     assert result.proved == pytest.approx(gain, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("matrix", "gain"), [([[1, 1], [-1, 1]], 0.55536037), ([[1, 0.6], [0.6, 1]], 0.9817477)])
 def test_critical_gain_of_interacting_loops(matrix: list[list[float]], gain: float) -> None:
     blocks = [Block(name, (1.0,), (1.0, 0.0), 1.0) for name in "ab"]
@@ -66,6 +68,7 @@ def test_no_critical_delay_is_proved_by_boxes() -> None:
     assert (result.at, result.proved, result.before, result.reason) == (None, 5, "stable", "")
 
 
+@pytest.mark.slow
 def test_windows_of_delay() -> None:
     numerator, denominator = [0.9], [1, 0.12, 9]
     windows = delay_windows(numerator, denominator, 12)

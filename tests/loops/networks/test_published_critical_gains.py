@@ -43,6 +43,7 @@ def test_two_integrators_that_feel_each_other_late(name: str) -> None:
     assert close(0.1 * critical.at, given["expected"]["k_crit"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("angle", "size"), [(math.pi / 4, math.sqrt(2)), (math.pi / 6, 2.0), (0.0, 1.0)])
 def test_a_rotation_takes_its_angle_from_the_phase_that_is_left(angle: float, size: float) -> None:
     """Eigenvalues size * exp(+-i angle): critical (pi/2 - angle) / size."""

@@ -78,6 +78,7 @@ class TestWindowsOfDelay:
 
 
 class TestMargins:
+    @pytest.mark.slow
     def test_feedthrough_behind_delays_scales_by_the_loop_not_by_its_root(self) -> None:
         net = network(
             [Block("a", (0.5,), (1.0,), 1.0), Block("b", (0.5,), (1.0,), 1.0)],

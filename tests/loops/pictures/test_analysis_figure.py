@@ -35,6 +35,7 @@ def test_the_peak_of_the_sensitivity_is_drawn() -> None:
     assert max(y for _, y in panel.lines[0].points) == pytest.approx(1.59, abs=0.005)  # Ms of k T = 0.5 (SIMC)
 
 
+@pytest.mark.slow
 def test_an_unstable_network_has_neither_sensitivity_nor_step() -> None:
     drawn = titles(queue(0.5))
     assert not [title for title in drawn if title.startswith(("sensitivity", "step"))]

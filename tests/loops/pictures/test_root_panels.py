@@ -42,6 +42,7 @@ def test_the_unstable_side_is_shaded_and_its_roots_are_crosses() -> None:
     assert panel.title.startswith("all roots to a decay of")
 
 
+@pytest.mark.slow
 def test_a_locus_passes_through_the_axis_at_the_critical_gain() -> None:
     (panel,) = locus_panels([opened_at(HAYES, "loop")], None)
     track, present = panel.dots

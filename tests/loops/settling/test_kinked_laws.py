@@ -68,6 +68,7 @@ def laws(gain: float, band: float) -> dict[str, tuple[str, Law]]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dead band", "two slopes", "size", "saturation"])
 def test_up_to_the_circle_criterion_a_law_is_proved_and_beyond_the_edge_it_is_not(kind: str) -> None:
     assert 0.5 * EDGE < FALLS < EDGE

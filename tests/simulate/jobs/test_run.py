@@ -127,6 +127,7 @@ FAILING = [  # save, mtbf of the job, restart, detection, interval, ranks
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("save", "mtbf", "restart", "detection", "interval", "ranks"), FAILING)
 def test_expected_runtime(save: int, mtbf: float, restart: float, detection: float, interval: int, ranks: int) -> None:
     job = JobProgram(

@@ -385,6 +385,7 @@ def _small(kept: list[Any] = []) -> Any:  # noqa: B006 - made once for all examp
 # -- the whole record ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_shipped_designs_and_observations_are_those_of_the_record(tmp_path: Path) -> None:
     with zipfile.ZipFile(RECORD / "further_runs.zip") as archive:
         archive.extractall(tmp_path)

@@ -159,6 +159,7 @@ def test_more_retries_than_are_safe_are_repaired_to_the_last_safe_number() -> No
     assert {"3", "8"} & news == {"3", "8"}  # 3 x 30 < 100; 6 x 30 < 8 x 25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "imported"),
     [

@@ -89,6 +89,7 @@ def test_work_is_neither_created_nor_lost(program: Program) -> None:
             assert settled == pytest.approx(work["demanded"], abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(50), deadline=None)
 @given(programs(), st.lists(st.floats(0, UNTIL), max_size=4))
 def test_the_same_seed_gives_the_same_bits_however_the_time_is_divided(program: Program, stops: list[float]) -> None:

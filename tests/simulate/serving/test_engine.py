@@ -277,6 +277,7 @@ def test_what_happened_by_a_time_does_not_depend_on_what_comes_later(
     assert (whole.last_token[~seen & ~whole.rejected] >= until).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "server", [InferenceServer(16, 64, 90, block_size=4), InferenceServer(8, 64, 50, 4, copies=2, prefix_cache=True)]
 )

@@ -40,6 +40,7 @@ def test_a_short_run_near_full_load_is_said_to_be_too_short_with_a_time_that_is_
     assert rows["P99"].low is not None
 
 
+@pytest.mark.slow
 def test_runs_grow_until_every_figure_is_as_precise_as_asked() -> None:
     shown, rows = told("7 req/s", Setting(600.0, seeds=(1, 2, 3), precision=0.1, finds_start_up=True))
     assert shown.setting.until > 600

@@ -101,6 +101,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 @LINUX
 @pytest.mark.parametrize(
     ("proxy", "number"),

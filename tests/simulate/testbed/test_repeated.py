@@ -79,6 +79,7 @@ def test_disturbed_runs_are_told_and_not_counted() -> None:
     assert as_json(mixed)["p_value"] is None
 
 
+@pytest.mark.slow
 def test_fresh_draws_are_those_of_no_run_and_chance_decides_near_the_edge(setup: SetUp, timing: RunTiming) -> None:
     verdicts = [measures.verdict for measures in fresh(setup, timing, 30)]
     assert verdicts[3] == simulated(setup, replace(timing, seed=FRESH + 3)).verdict

@@ -214,6 +214,7 @@ def test_the_enclosure_is_exact_where_each_name_occurs_once(
     assert enclosure(tree, values) == Interval(found[0].value, found[1].value)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(60), deadline=None)
 @given(TREES, VALUES, VALUES)
 def test_wider_ranges_never_give_a_narrower_enclosure(

@@ -72,6 +72,7 @@ def test_a_high_backfill_level_is_not_proved(h: Number) -> None:
     assert result.suspect[0] == "admit"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", [56, 58, "60.4398"])
 def test_a_level_that_only_whole_steps_make_safe_is_left_open(h: Number) -> None:
     """Over the reals backfill may pass b = 70, so a proof here would be of something else."""
@@ -340,6 +341,7 @@ def test_without_variables_it_is_reachability(target: str) -> None:
     assert isinstance(result, InvariantProof) is (target == "c")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [Fraction(10) ** 400, 1 / Fraction(10) ** 200, 1 / Fraction(10) ** 400])
 def test_numbers_that_floats_cannot_hold_are_no_traceback_and_no_wrong_proof(size: Fraction) -> None:
     edge, start = AffineEdge("m", "m", between(2, 1, 0, size), (linear(("1/2", "1/2")),), "lag"), between(1, 0, 0, size)

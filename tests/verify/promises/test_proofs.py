@@ -87,6 +87,7 @@ def test_no_excluded_end_is_needed_where_the_closed_ends_prove_it_too() -> None:
         assert not needs_open_end(system(8), invariant, 3.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("condition", "wanted", "expected"),
     [

@@ -78,6 +78,7 @@ def late(model: Model, response: BoundedResponse, choices: Choices, *, seconds: 
     return any(not any(later.then for later in seen[k:] if later.time <= since + response.within) for k, since in asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(9))
 def test_what_is_proved_no_run_breaks(seed: int) -> None:
     model, response, found = decided(drawn(seed))

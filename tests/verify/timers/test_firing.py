@@ -297,6 +297,7 @@ def test_a_certificate_of_the_opposite_claim_does_not_hold(design: tuple[Callabl
             assert not unsat(turned, timeout_ms=5000).unsat
 
 
+@pytest.mark.slow
 @QUICK
 @given(designs, st.sampled_from(["zeta", "a1", "the_other"]))
 def test_renaming_a_timer_keeps_the_verdict(design: tuple[Callable[..., str], list[int]], name: str) -> None:

@@ -84,6 +84,7 @@ def run_of(text: str) -> tuple[Model, LongRun]:
     return model, long_run(model, Choices(), laps=160, most=2_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_both_solvers_confirm(kind: Kind) -> None:
     model, run = run_of(kind.text)

@@ -64,6 +64,7 @@ def test_no_rest_is_shown_where_there_is_none_or_what_is_remembered_is_not_follo
     assert shown(loop(to, start, more)) is None
 
 
+@pytest.mark.slow
 def test_random_laws_rest_where_floats_do() -> None:
     """Products and quotients of random numbers; what floats show to swing is never shown to rest."""
     draw, rests = random.Random(7), 0  # noqa: S311  (the same laws in every run)
