@@ -109,7 +109,8 @@ def read_state(
     try:
         if not path.exists() or not path.stat().st_size:
             return None
-        state = _checked(json.loads(path.read_bytes()[:MOST_BYTES]))
+        with path.open("rb") as kept:
+            state = _checked(json.loads(kept.read(MOST_BYTES)))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"--state {path} is no state of a watch ({error}): remove it, or name another file") from None
     for other in _others(state, system, step):

@@ -6,7 +6,6 @@ SOURCE: the JSON of linear-Gaussian networks as bnlearn's repository is shipped 
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import re
@@ -20,6 +19,7 @@ from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.causal.carrier.linear_gaussian import GaussianNetwork
 from coherence.causal.carrier.tables import ProbabilityTable, Tables
+from coherence.simulate.telemetry.bounded_files import whole_text
 
 _TOKEN = re.compile(r'"[^"]*"|[\[\]{}()|,;]|[^\s\[\]{}()|,;"]+')
 
@@ -27,7 +27,7 @@ _TOKEN = re.compile(r'"[^"]*"|[\[\]{}()|,;]|[^\s\[\]{}()|,;"]+')
 def linear_network(path: Path) -> GaussianNetwork:
     """Read {nodes, cpds: {node: {coefficients: {"(Intercept)": [c], parent: [a]}, variance: [w], parents}}}."""
     try:
-        data: Any = json.loads(_text(path))
+        data: Any = json.loads(whole_text(path))
         nodes = [str(node) for node in data["nodes"]]
         at = {node: number for number, node in enumerate(nodes)}
         matrix, constant, variance = np.zeros((len(nodes), len(nodes))), np.zeros(len(nodes)), np.zeros(len(nodes))
@@ -48,7 +48,7 @@ def linear_network(path: Path) -> GaussianNetwork:
 
 def discrete_network(path: Path) -> Tables:
     """Read a BIF file."""
-    words = [*_words(_text(path))]
+    words = [*_words(whole_text(path))]
     reader = _Reader(path, words)
     states: dict[str, tuple[str, ...]] = {}
     tables: list[ProbabilityTable] = []
@@ -163,14 +163,6 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
     for number, line in enumerate(text.splitlines(), start=1):
         for found in _TOKEN.finditer(line.partition("//")[0]):
             yield found.group().strip('"'), number
-
-
-def _text(path: Path) -> str:
-    try:
-        raw = path.read_bytes()
-        return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise _error(path, 1, f"cannot be read: {error}", "give a file in UTF-8, plain or gzipped") from error
 
 
 def _error(path: Path, line: int, message: str, remedy: str) -> InputError:

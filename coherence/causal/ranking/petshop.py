@@ -25,6 +25,7 @@ from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.ranking.rank import ALPHA, Ranking, rank
+from coherence.simulate.telemetry.bounded_files import whole_text
 
 COSTS = {"latency": ("Average", "s"), "availability": ("Average", "failures")}
 MEASURED_BY_CALLERS = ("_remote", "Database::SQL")  # names of segments that stand for a call, not for a service
@@ -133,7 +134,7 @@ def issue(folder: Path) -> Issue:
     """Read one incident."""
     path = folder / "target.json"
     try:
-        stated: Any = json.loads(path.read_text(encoding="utf-8"))
+        stated: Any = json.loads(whole_text(path))
         target, label = stated["target"], stated["root_cause"]["node"]
         wanted = [str(target[key]) for key in ("node", "metric", "agg")]
         time = float(target["timestamp"])

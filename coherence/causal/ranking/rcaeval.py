@@ -12,6 +12,7 @@ from pathlib import Path
 
 from coherence.causal.data.series import Series
 from coherence.causal.telemetry.problems import quoted, refuse
+from coherence.simulate.telemetry.bounded_files import whole_text
 
 TABLES = ("data.csv", "simple_metrics.csv", "simple_data.csv")
 TIME = "inject_time.txt"
@@ -37,7 +38,7 @@ def rca_case(folder: Path) -> RcaCase:
     from coherence.causal import telemetry
 
     table = next(folder / name for name in TABLES if (folder / name).is_file())
-    text = (folder / TIME).read_text(encoding="utf-8", errors="replace").strip()
+    text = whole_text(folder / TIME, lenient=True).strip()
     try:
         began = float(text)
     except ValueError:

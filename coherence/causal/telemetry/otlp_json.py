@@ -14,6 +14,7 @@ from typing import Any
 from coherence.causal.telemetry.otlp_points import CUMULATIVE, DELTA, NO_VALUE, MetricPoint, Notes, bucketed, part_of
 from coherence.causal.telemetry.parts import TelemetryOptions, TelemetryPart
 from coherence.causal.telemetry.problems import quoted, refuse
+from coherence.simulate.telemetry.bounded_files import whole_text
 
 TEMPORALITY = {"AGGREGATION_TEMPORALITY_DELTA": DELTA, "AGGREGATION_TEMPORALITY_CUMULATIVE": CUMULATIVE}
 DATA = ("gauge", "sum", "histogram", "exponentialHistogram", "summary")
@@ -37,10 +38,7 @@ def _points(path: Path, notes: Notes) -> Iterator[MetricPoint]:
 
 def requests_of(path: Path) -> Iterator[tuple[int, Any]]:
     """Yields each request of a file with its line, metrics or traces.  Raises InputError."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise refuse(path, 1, f"the JSON is not UTF-8: {error.reason}", "save the file as UTF-8") from None
+    text = whole_text(path)
     if not text.strip():
         raise refuse(path, 1, "the file is empty", "give OTLP metrics, one request on each line")
     for line, raw in enumerate(text.splitlines(), 1):

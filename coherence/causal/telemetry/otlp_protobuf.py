@@ -18,6 +18,7 @@ from coherence.causal.telemetry.otlp_json import attribute_text
 from coherence.causal.telemetry.otlp_points import DELTA, NO_VALUE, MetricPoint, Notes, bucketed, part_of
 from coherence.causal.telemetry.parts import TelemetryOptions, TelemetryPart
 from coherence.causal.telemetry.problems import refuse
+from coherence.simulate.telemetry.bounded_files import whole_file
 
 
 def read_protobuf(path: Path, options: TelemetryOptions) -> TelemetryPart:
@@ -27,7 +28,7 @@ def read_protobuf(path: Path, options: TelemetryOptions) -> TelemetryPart:
 
 
 def _points(path: Path, notes: Notes) -> Iterator[MetricPoint]:
-    data = path.read_bytes()
+    data = whole_file(path)
     if not data:
         raise refuse(path, 1, "the file is empty", "give OTLP metrics")
     decode = _decoder(path)

@@ -10,6 +10,7 @@ from typing import Any
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.simulate.logs.tables import unix
+from coherence.simulate.telemetry.bounded_files import whole_text
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class PodStart:
 def read_starts(path: Path) -> tuple[PodStart, ...]:
     """Returns every pod that was given a node, in that order.  Raises InputError for text that is not such JSON."""
     try:
-        items = json.loads(path.read_text(encoding="utf-8", errors="replace"))["items"]
+        items = json.loads(whole_text(path, lenient=True))["items"]
     except json.JSONDecodeError as error:
         place = Place(path.name, error.lineno, error.colno, error.lineno, error.colno + 1)
         raise InputError([Problem(place, f"not JSON: {error.msg}", "write `kubectl get events -o json`")]) from error

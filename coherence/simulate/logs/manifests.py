@@ -14,6 +14,7 @@ from coherence.language import document
 from coherence.language.design import Rate
 from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.simulate.logs.spread import SpreadConstraint
+from coherence.simulate.telemetry.bounded_files import whole_file
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Behavior:
 
 def read_manifest(path: Path) -> DeploymentManifest | Behavior:
     """Returns the Deployment or HorizontalPodAutoscaler in a file (the first of them).  Raises InputError."""
-    documents = document.read(path.read_bytes(), path.name, last_key_counts=True)
+    documents = document.read(whole_file(path, most=document.MAX_BYTES), path.name, last_key_counts=True)
     for manifest in documents:
         if importers.kind_of(manifest) == "Deployment":
             return _workload(manifest)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from coherence.base.errors import Problem
 from coherence.base.places import Place
+from coherence.simulate.telemetry.bounded_files import whole_text
 
 STAMP = "%Y-%m-%dT%H:%M:%S"
 
@@ -64,7 +65,7 @@ def utc(moment: int) -> str:
 
 def read_table(path: Path) -> SnapshotTable:
     """Returns the table in a file."""
-    return table_of(path.read_text(encoding="utf-8", errors="replace"), path.name)
+    return table_of(whole_text(path, lenient=True), path.name)
 
 
 def table_of(text: str, file: str = "<log>") -> SnapshotTable:

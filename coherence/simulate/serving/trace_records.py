@@ -11,6 +11,7 @@ from typing import Any
 from coherence.base.csv_records import csv_records
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
+from coherence.simulate.telemetry.bounded_files import whole_text
 from coherence.simulate.telemetry.tables_parquet import load_texts
 
 PROMPT_NAMES = (
@@ -38,21 +39,12 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
     if path.suffix not in {".jsonl", ".ndjson"}:
         yield from csv_records(path)
         return
-    rows = [(line, _object(path, line, text)) for line, text in enumerate(_text(path).splitlines(), 1) if text]
+    rows = [(line, _object(path, line, text)) for line, text in enumerate(whole_text(path).splitlines(), 1) if text]
     header = list(rows[0][1]) if rows else []
     yield 1, header
     time = column_among(header, TIME_NAMES)
     for line, row in sorted(rows, key=lambda pair: _order(pair[1].get(time))):
         yield line, [_cell(row.get(name, "")) for name in header]
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        place = Place(os.fspath(path), 1, 1, 1, 1)
-        raise InputError([Problem(place, f"cannot be read: {why}", "name a file of text")]) from None
 
 
 def _object(path: Path, line: int, text: str) -> dict[str, Any]:
