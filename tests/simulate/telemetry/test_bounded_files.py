@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_no_reader_of_whole_files_reads_a_device_to_its_end(
     monkeypatch.setattr(bounded_files.whole_file, "__kwdefaults__", {"most": 1000})
     monkeypatch.setattr(bounded_files.whole_text, "__kwdefaults__", {"lenient": False, "most": 1000})
     (path := tmp_path / "log.jsonl").symlink_to(DEVICE)
-    readers = {
+    readers: dict[str, Callable[[], object]] = {
         "otlp json": lambda: otlp_json.read_json(path, TelemetryOptions()),
         "otlp protobuf": lambda: otlp_protobuf.read_protobuf(path, TelemetryOptions()),
         "network": lambda: linear_network(path), "requests": lambda: list(records(path)),
