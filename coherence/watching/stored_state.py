@@ -109,8 +109,8 @@ def read_state(
     try:
         if not path.exists() or not path.stat().st_size:
             return None
-        with path.open("rb") as kept:
-            state = _checked(json.loads(kept.read(MOST_BYTES)))
+        with path.open("rb") as stored:
+            state = _checked(json.loads(stored.read(MOST_BYTES)))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"--state {path} is no state of a watch ({error}): remove it, or name another file") from None
     for other in _others(state, system, step):
