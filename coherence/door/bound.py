@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from coherence.base.errors import InternalError, UsageError
@@ -349,7 +350,7 @@ def read_span(symbol: Symbol, written: str) -> Any:
     from coherence.minimums.bound import Trend
 
     if symbol.way is Trend.LIST:
-        return (_listed(symbol, written),) * 2
+        return ((symbol.reads or partial(_listed, symbol))(written),) * 2
     low, _, high = written.partition("..")
     return _read(symbol, low), _read(symbol, high or low)
 

@@ -78,7 +78,7 @@ class Trend(StrEnum):
 class Symbol:
     """A quantity of a formula: `unit` as in a design, values from `least` to `most` (SI), whole numbers or any.
 
-    `open_`: the value `least` itself is excluded.
+    `open_`: the value `least` itself is excluded.  `reads`: what a text means, where it is no list of numbers.
     """
 
     name: str
@@ -90,6 +90,7 @@ class Symbol:
     whole: bool = False
     open_: bool = False
     sign: str = ""  # LaTeX
+    reads: Callable[[str], Any] | None = None
 
     @property
     def dimension(self) -> Dimension:

@@ -46,8 +46,8 @@ def curves(bound: Bound, spans: Mapping[str, Span]) -> Iterator[tuple[str, list[
 
 
 def _is_range(span: Any) -> bool:
-    """Decides whether a number may take several values; a list of values (a tuple) is no range."""
-    return not isinstance(span[0], tuple) and bool(span[0] != span[1])
+    """Decides whether a number may take several values; a list of values or a fabric is no range."""
+    return isinstance(span[0], int | float | Fraction) and bool(span[0] != span[1])
 
 
 def _panel(bound: Bound, spans: Mapping[str, Span], symbol: Symbol) -> Panel | None:

@@ -1,4 +1,4 @@
-"""Computes floors that no retuning of a loop passes: its recovery time, and its largest gain.
+"""Computes floors that no retuning of a loop passes: its recovery time, its largest gain, what its stale readings cost.
 
 The ages of readings are bounds that read the design alone (`reading_age_mean`, `reading_age_longest`); those here need
 the way from a command to what is read, so they start from the model.
@@ -18,9 +18,9 @@ from coherence.model.model import Model, SampledLoop
 
 
 def loop_floors(model: Model) -> tuple[DesignFloor, ...]:
-    """Returns for each loop with feedback its recovery time, and the largest gain for each way back.
+    """Returns for each loop with feedback its recovery time, and for each way back the largest gain and the updates.
 
-    A loop that sees several ways (a minimum of a delayed and an undelayed signal) has a gain for each of them.
+    A loop that sees several ways (a minimum of a delayed and an undelayed signal) has both for each of them.
     """
     floors = [floor for loop in model.loops if loop.signal for floor in _of(model, loop)]
     return tuple(sorted(floors, key=lambda floor: (floor.bound.loss, floor.bound.name, floor.application.thing)))
@@ -37,17 +37,22 @@ def _of(model: Model, loop: SampledLoop) -> Iterator[DesignFloor]:
         return
     choices = branches(model, loop)
     for branch in choices:
-        yield _gain(loop, branch, alone=len(choices) == 1)
+        yield from _of_branch(loop, branch, alone=len(choices) == 1)
 
 
-def _gain(loop: SampledLoop, branch: Branch, *, alone: bool) -> DesignFloor:
+def _of_branch(loop: SampledLoop, branch: Branch, *, alone: bool) -> Iterator[DesignFloor]:
+    """Yields the gain, and where all that is read is equally old how many updates an error lasts."""
     thing = loop.name if alone else f"{loop.name} ({' and '.join(way.text() or 'undelayed' for way in branch)})"
     shares = weights(branch[0], loop) if len(branch) == 1 else "one way back: several of unlike age add up"
     places = tuple(_places(loop))
     if isinstance(shares, str):
-        return floor_of(_bound("sampled_gain"), Application(thing, {}, {"weights": shares}, places))
+        yield floor_of(_bound("sampled_gain"), Application(thing, {}, {"weights": shares}, places))
+        return
     span = cast("Any", (shares, shares))
-    return floor_of(_bound("sampled_gain"), Application(thing, {"weights": span}, {}, places))
+    yield floor_of(_bound("sampled_gain"), Application(thing, {"weights": span}, {}, places))
+    age = len(shares) - 1
+    if age and shares[age] == 1:
+        yield floor_of(_bound("stale_updates"), Application(thing, {"staleness": (age, age)}, {}, places))
 
 
 def _bound(name: str) -> Bound:

@@ -93,7 +93,7 @@ def slopes_at(floor: Floor) -> dict[str, Any]:
 
 def _middle(symbol: Symbol, low: Any, high: Any) -> Any:
     """Returns the middle of a range; a whole number for a whole symbol."""
-    if isinstance(low, tuple):
+    if symbol.way is Trend.LIST:
         return low
     return low + (high - low) // 2 if symbol.whole else (low + high) / 2
 

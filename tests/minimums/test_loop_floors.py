@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from coherence.language.reading import read_text
@@ -92,6 +93,22 @@ def test_the_largest_gain_is_that_of_the_exact_lap(
         lands=f"{lands} s", phase=f"{phase} s",
     )  # fmt: skip
     assert number(loop_floors(made), "sampled_gain") == pytest.approx(exact_gain(made), rel=1e-6)
+
+
+@pytest.mark.parametrize(("delay", "updates"), [(15, 1.4426950409), (30, 2.4663034624), (135, 9.4912215810)])
+def test_readings_of_one_age_cost_updates(delay: int, updates: float) -> None:
+    """1/log((d + 1)/d) for a reading of d decisions ago; the slowest root of the best gain of the loop is d/(d + 1)."""
+    found = loop_floors(scaler(signal=f"delayed(web.usage, {delay} s)"))
+    assert number(found, "stale_updates") == pytest.approx(updates, rel=1e-9)
+    age = delay // 15
+    best = age**age / (age + 1) ** (age + 1)
+    poly = [1.0, -1.0, *[0.0] * (age - 1), best]
+    assert max(abs(np.roots(poly))) == pytest.approx(age / (age + 1), rel=1e-4)
+
+
+def test_fresh_readings_and_those_of_several_ages_have_no_such_floor() -> None:
+    for made in (scaler(), scaler(sensor="mean 40 s", phase="1 s")):
+        assert floors(loop_floors(made), "stale_updates") == {}
 
 
 def test_weights_of_a_window_add_to_one() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from coherence.minimums.fabric.cuts import all_gather, capacity
 from coherence.minimums.fabric.design_fabrics import (
     FabricPart,
     High,
+    attached,
     devices_of,
     least,
     most,
@@ -23,22 +25,23 @@ from coherence.minimums.fabric.design_fabrics import (
     unconnected,
 )
 from coherence.minimums.fabric.reductions import all_reduce
-from coherence.minimums.fabric.wiring import Fabric, Wire, both, fabric
+from coherence.minimums.fabric.wiring import Fabric, Wire, both, fabric, turned
+from coherence.minimums.fabric.written_fabrics import written_fabric
 from coherence.minimums.facts import Gathered, constant
 
-FABRIC = Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST)
+FABRIC = Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST, reads=written_fabric)
 SHARD = Fraction(10**9)  # what is told of a design: seconds for 1 GB a device
 EACH = 64  # devices up to which each of them is a member of its own
 
 
 def fabric_of(inputs: Inputs) -> Fabric:
-    """Returns the fabric among the inputs: a Fabric, or links 0>1, 1>2 of one byte per second each way between members.
+    """Returns the fabric among the inputs: a Fabric, a text, or pairs of members with links of 1 B/s each way.
 
     Raises UsageError for anything else.
     """
     given: Any = cast("Any", inputs["fabric"])
-    if isinstance(given, Fabric):
-        return given
+    if isinstance(given, Fabric | str):
+        return given if isinstance(given, Fabric) else written_fabric(given)
     if not isinstance(given, tuple) or not given or any(not isinstance(x, tuple) or len(x) != 2 for x in given):
         raise UsageError("fabric is a coherence.minimums.fabric.wiring.Fabric, or links as 0>1,1>2 (1 B/s each way)")
     links = [(f"{float(one):g}", f"{float(other):g}") for one, other in given]
@@ -57,7 +60,7 @@ def gathers(design: Design) -> Iterator[Application]:
         for key in lacks:
             gathered.needs("fabric", key)
         if lacks:
-            stated = part.missing and any("link_bandwidth" in tier.constants for tier in part.tiers)
+            stated = part.missing and any(attached(tier) for tier in part.tiers)
             if part.links or part.devices > 1 or stated:
                 yield gathered.application()
             continue
@@ -73,10 +76,7 @@ def reduces(design: Design) -> Iterator[Application]:
     Each device is a member of its own up to `EACH` devices; beyond, the devices of a tier count as one block, which
     lowers the floor and never raises it.
     """
-    for part in parts(design):
-        if not part.links or _lacks(part):
-            continue
-        gathered = _sized("an all-reduce", part)
+    for part, gathered in _joined("an all-reduce", design):
         apart = part.devices <= EACH
         best, worst = part.fabric(most, apart=apart), part.fabric(least, most, apart=apart)
         gathered.spans["fabric"] = cast("Any", (best, worst))
@@ -85,18 +85,55 @@ def reduces(design: Design) -> Iterator[Application]:
         yield gathered.application()
 
 
+def scatters(design: Design) -> Iterator[Application]:
+    """Yields a reduce-scatter of what each device of a part holds, of which it wants its share of the sum."""
+    for part, gathered in _joined("a reduce-scatter", design, "at each of"):
+        best, worst = part.fabric(most), part.fabric(least, most)
+        gathered.spans["fabric"] = cast("Any", (best, worst))
+        low, high = gathered.spans["size"]
+        gathered.span("size", low / int(worst.total), high / int(best.total))
+        gathered.places += places_of(all_gather(turned(best)).wires, "in the cut")
+        yield gathered.application()
+
+
+def tells(design: Design) -> Iterator[Application]:
+    """Yields a broadcast from one device of each tier to all others that links join to it.
+
+    What a link adds to the time of a message is its own `latency`.
+    """
+    for part, gathered in _joined("a broadcast", design, "among"):
+        for tier in part.tiers:
+            best, worst = (_rooted(part.fabric(*ends), tier.name) for ends in ((most, least), (least, most)))
+            broadcast = Gathered(f"{gathered.thing}, from one of {tier.name}")
+            broadcast.spans |= {**gathered.spans, "fabric": cast("Any", (best, worst))}
+            broadcast.places += [*gathered.places, *places_of(best.wires, "on the way")]
+            yield broadcast.span("latency", Fraction(0)).application()
+
+
+def _rooted(made: Fabric, tier: str) -> Fabric:
+    """Returns the fabric with one device of a tier first; it may be all that the tier has."""
+    return replace(made, members=tuple(sorted(made.members, key=lambda member: member[0] not in (tier, f"one {tier}"))))
+
+
+def _joined(what: str, design: Design, whose: str = "from each of") -> Iterator[tuple[FabricPart, Gathered]]:
+    """Yields each part whose devices links join and which lacks nothing, with the collective and its size."""
+    for part in parts(design):
+        if part.links and not _lacks(part):
+            yield part, _sized(what, part, whose)
+
+
 def _enters(wire: Wire, block: frozenset[str]) -> bool:
     return wire.target in block and wire.source not in block
 
 
-def _sized(what: str, part: FabricPart) -> Gathered:
+def _sized(what: str, part: FabricPart, whose: str = "from each of") -> Gathered:
     """Returns the collective of a part with its size: the message size that its tiers state alike, else 1 GB."""
     stated = [constant(tier, "message_size") for tier in part.tiers]
     sizes = [size for size in stated if size is not None]
     if len(sizes) == len(stated) and len({(size.low, size.high) for size in sizes}) == 1:
-        gathered = Gathered(f"{what} of {sizes[0].text} from each of {part.name}")
+        gathered = Gathered(f"{what} of {sizes[0].text} {whose} {part.name}")
         return gathered.quantity("size", sizes[0], "")
-    return Gathered(f"{what} of 1 GB from each of {part.name}").span("size", SHARD)
+    return Gathered(f"{what} of 1 GB {whose} {part.name}").span("size", SHARD)
 
 
 def _lacks(part: FabricPart) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Applies bounds of jobs, collectives and pipelines to tiers that say what runs on them.
 
 A tier's constants: `message_size` (of each collective), `operations` (of the work), `precision` (as in `dense_fp8`),
-`checkpoint_time`, `restart_time`, `device_mtbf` (of one device), `stages`, `micro_batches`.
+`checkpoint_time`, `restart_time`, `device_mtbf` (of one device), `stages`, `micro_batches`; the rates of a device are
+`link_bandwidth` and `port_bandwidth` (of a port of its own beside that link).
 """
 
 from __future__ import annotations
@@ -42,12 +43,21 @@ class OfTiers:
             if not states(tier, "message_size"):
                 continue
             gathered = needed(Gathered(tier.name), tier, size="message_size", bandwidth="link_bandwidth")
+            _other_ports(gathered, tier)
             size, alone = constant(tier, "message_size"), isinstance(tier.count, Quantity) and tier.count.low < 2
             count = f"a count of {tier.name} of at least 2: one device alone has nothing to exchange, a floor of 0"
             gathered.quantity("n", None if alone else tier.count, count if alone else f"count of {tier.name}")
             if self.parts and size is not None and isinstance(tier.count, Quantity):
                 gathered.spans["size"] = (size.low * tier.count.low, size.high * tier.count.high)
             yield gathered.application()
+
+
+def _other_ports(gathered: Gathered, tier: Tier) -> None:
+    """Adds the rate of the port that each device has beside its link, where the tier states one."""
+    link, port = constant(tier, "link_bandwidth"), constant(tier, "port_bandwidth")
+    if link is not None and port is not None:
+        gathered.quantity("bandwidth", port, "")
+        gathered.span("bandwidth", link.low + port.low, link.high + port.high)
 
 
 def failing(design: Design) -> Iterator[Application]:

@@ -2,7 +2,8 @@
 
 ## What
 max over members v of (wires between the root and v) a + S/(least cut between the root and v), with a the least time
-over one wire.  At a = 0 trees attain it (J. Edmonds): all members are told as fast as the worst one alone.
+over one wire (beside what a wire has of its own).  At a = 0 trees attain it (J. Edmonds): all members are told as fast
+as the worst one alone.
 
 ## Why it matters
 It is the floor of handing out weights or a checkpoint from one device, on the links that there are.
@@ -17,12 +18,14 @@ J. Edmonds, "Edge-disjoint branchings", 1973; L. Ford and D. Fulkerson 1956, and
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
-from coherence.minimums.bounds._fabrics import fabric_of
-from coherence.minimums.fabric.broadcasts import floor, told_by_steps, told_by_trees
+from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, tells
+from coherence.minimums.fabric.broadcasts import floor, from_root, told_by_steps, told_by_trees
+from coherence.minimums.fabric.runtime_format import telling
 from coherence.minimums.fabric.wiring import Fabric, dgx1, leaf_spine, ring
 
 
@@ -46,6 +49,11 @@ def spread(inputs: Inputs) -> Fraction | float:
     return told_by_trees(fabric_of(inputs), inputs["size"], inputs["latency"])
 
 
+def algorithm(inputs: Inputs) -> str:
+    """Returns the trees in the format of a collective runtime."""
+    return telling(*from_root(fabric_of(inputs)))
+
+
 def _given(made: Fabric, latency: int) -> Inputs:
     return {"fabric": cast("Any", made), "size": Fraction(1), "latency": Fraction(latency)}
 
@@ -58,7 +66,7 @@ BOUND = Bound(
     kind=Status.THEOREM,
     loss="network",
     symbols=(
-        Symbol("fabric", "1", "members (the first is the root), switches and wires", Trend.LIST),
+        replace(FABRIC, means="members (the first is the root), switches and wires"),
         Symbol("size", "B", "bytes that the root holds", Trend.RISES, sign="S"),
         Symbol("latency", "s", "least time over one wire, beside its bytes", Trend.RISES, sign="a"),
     ),
@@ -71,5 +79,7 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "trees in chunks, run over wires with latency", pipelined),),
     witness=Witness("trees, executed", spread, gap=2.0),
+    schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),
+    applies=tells,
 )

@@ -22,6 +22,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._far_clocks import farthest
 from coherence.minimums.bounds._inductions import refuted
 
 
@@ -53,4 +54,5 @@ BOUND = Bound(
     examples=(Example({"links": 4, "uncertainty": Fraction(1, 1000)}, 0.002, "arithmetic"),),
     proofs=(Recheck("smt", "runs that nobody can tell apart", shifted, ProofGrade.UNIVERSAL),),
     telemetry=("clock skew", "delays of messages"),
+    applies=farthest,
 )

@@ -16,12 +16,13 @@ Z. Cai et al., PPoPP 2021.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
-from coherence.minimums.bounds._fabrics import fabric_of
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Witness
+from coherence.minimums.bounds._fabrics import FABRIC, fabric_of
 from coherence.minimums.fabric.step_schedules import decided, executed, hops, schedule, script
 from coherence.minimums.fabric.wiring import dgx1, ring, torus
 
@@ -61,7 +62,7 @@ BOUND = Bound(
     unit="1",
     kind=Status.TIGHT,
     loss="network",
-    symbols=(Symbol("fabric", "1", "members, switches and wires", Trend.LIST),),
+    symbols=(replace(FABRIC, means="members, switches and wires"),),
     compute=farthest,
     assumptions=(),
     source="diameter; Cai et al. 2021",

@@ -21,9 +21,10 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
-from coherence.minimums.bounds._fabrics import FABRIC, fabric_of
+from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, scatters
 from coherence.minimums.bounds.all_gather_fabric import uneven
 from coherence.minimums.fabric.cuts import all_gather
+from coherence.minimums.fabric.runtime_format import scattering
 from coherence.minimums.fabric.trees import executed, trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, ring, turned
 
@@ -61,6 +62,12 @@ def added(inputs: Inputs) -> Fraction | float:
     return found
 
 
+def algorithm(inputs: Inputs) -> str:
+    """Returns the trees in the format of a collective runtime."""
+    made = fabric_of(inputs)
+    return scattering(made, trees(turned(made)))
+
+
 def _given(made: Fabric) -> Inputs:
     return {"fabric": cast("Any", made), "size": Fraction(1)}
 
@@ -86,5 +93,7 @@ BOUND = Bound(
     ),
     proofs=(Recheck("cut", "every set of members of three fabrics", by_members),),
     witness=Witness("trees over which parts are added, executed", added),
+    schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),
+    applies=scatters,
 )

@@ -24,6 +24,7 @@ from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, S
 from coherence.minimums.bounds._fabrics import FABRIC, fabric_of
 from coherence.minimums.fabric.concurrent_flow import all_to_all, concurrent
 from coherence.minimums.fabric.wiring import Fabric, both, dgx1, fabric, leaf_spine, ring
+from coherence.minimums.fabric.written_fabrics import written_demands
 
 
 def seconds(inputs: Inputs) -> Fraction | float:
@@ -63,7 +64,7 @@ BOUND = Bound(
     loss="network",
     symbols=(
         FABRIC,
-        Symbol("demands", "B", "from, to and bytes of each", Trend.LIST),
+        Symbol("demands", "B", "from, to and bytes of each", Trend.LIST, reads=written_demands),
     ),
     compute=seconds,
     assumptions=("full_duplex", "uncompressed", "fluid", "no_latency", "forwarded_only"),

@@ -20,20 +20,24 @@ from coherence.minimums.fabric.wiring import Fabric
 Number = Fraction | float
 
 
-def distances(fabric: Fabric, root: str) -> dict[str, int]:
-    """Returns how many wires lie between the root and each node that it reaches, by the shortest way."""
-    far, layer = {root: 0}, [root]
-    while layer:
-        layer = list(dict.fromkeys(w.target for w in fabric.wires if w.source in layer and w.target not in far))
-        far.update(dict.fromkeys(layer, max(far.values()) + 1))
+def distances(fabric: Fabric, root: str, latency: Number = 1) -> dict[str, Number]:
+    """Returns the least time from the root to each node that it reaches, with so much over each wire beside its own."""
+    far, nearest = dict[str, Number](), dict[str, Number]({root: 0})
+    while nearest:
+        node = min(nearest, key=lambda name: nearest[name])
+        far[node] = nearest.pop(node)
+        for wire in fabric.wires:
+            if wire.source == node and wire.target not in far:
+                at = far[node] + latency + wire.latency
+                nearest[wire.target] = min(at, nearest.get(wire.target, at))
     return far
 
 
 def floor(fabric: Fabric, size: Number, latency: Number) -> Number:
     """Returns when the last member can be told by the first one, at the earliest."""
     root, *others = fabric.names
-    far = distances(fabric, root)
-    return max(far[name] * latency + size * capacity(fabric, (root,), (name,)).time for name in others)
+    far = distances(fabric, root, latency)
+    return max(far[name] + size * capacity(fabric, (root,), (name,)).time for name in others)
 
 
 def from_root(fabric: Fabric) -> tuple[Fabric, tuple[Tree, ...]]:
@@ -46,15 +50,23 @@ def from_root(fabric: Fabric) -> tuple[Fabric, tuple[Tree, ...]]:
 def told_by_trees(fabric: Fabric, size: Number, latency: Number) -> Number:
     """Returns what trees take in ever smaller chunks: their longest way, and the busiest wire."""
     held, packed = from_root(fabric)
-    deepest = max(depth for tree in packed for depth in _depths(tree).values())
-    return deepest * latency + size * executed(held, packed)
+    longest = max(time for tree in packed for time in _arrivals(tree, fabric, latency).values())
+    return longest + size * executed(held, packed)
 
 
-def _depths(tree: Tree) -> dict[str, int]:
-    far = {tree.root: 0}
+def _arrivals(tree: Tree, fabric: Fabric, latency: Number) -> dict[str, Number]:
+    own, far = latencies(fabric), dict[str, Number]({tree.root: 0})
     for path in tree.paths:
-        far[path[-1]] = far[path[0]] + len(path) - 1
+        far[path[-1]] = far[path[0]] + sum(latency + own[step] for step in itertools.pairwise(path))
     return far
+
+
+def latencies(fabric: Fabric) -> dict[tuple[str, str], Fraction]:
+    """Returns the longest latency of the wires between two nodes, for whatever goes over all of them."""
+    longest = dict[tuple[str, str], Fraction]()
+    for wire in fabric.wires:
+        longest[wire.source, wire.target] = max(wire.latency, longest.get((wire.source, wire.target), wire.latency))
+    return longest
 
 
 def told_by_steps(fabric: Fabric, size: Fraction, latency: Fraction, chunks: int) -> Fraction:
@@ -63,7 +75,7 @@ def told_by_steps(fabric: Fabric, size: Fraction, latency: Fraction, chunks: int
     Returns when the last member has all.
     """
     _, packed = from_root(fabric)
-    free: dict[tuple[str, str], Fraction] = {}
+    free, own = dict[tuple[str, str], Fraction](), latencies(fabric)
     rates = {(w.source, w.target): Fraction(0) for w in fabric.wires}
     for wire in fabric.wires:
         rates[wire.source, wire.target] += wire.rate
@@ -73,7 +85,7 @@ def told_by_steps(fabric: Fabric, size: Fraction, latency: Fraction, chunks: int
             at = arrived[path[0]]
             for step in itertools.pairwise(path):
                 free[step] = max(at, free.get(step, Fraction(0))) + size * tree.data / chunks / rates[step]
-                at = free[step] + latency
+                at = free[step] + latency + own[step]
             arrived[path[-1]] = at
         end = max(end, *arrived.values())
     return end

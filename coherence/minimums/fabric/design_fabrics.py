@@ -1,9 +1,11 @@
 """The fabrics of a design: tiers as members, links as wires, each with the place where the design says it.
 
 A tier's devices hang on the tier's own fabric by their `link_bandwidth`; links between tiers leave from there.  Where
-a tier states no `link_bandwidth` its inside counts as unlimited.  A tier's devices are alike, so one device stands
+each device has a port of its own beside that, `port_bandwidth` of the tier is its rate, and the links leave from these
+ports.  Where a tier states neither its inside counts as unlimited.  A tier's devices are alike, so one device stands
 beside the rest of its tier: no minimum changes by that.  A link of several ends is a switch.  A component, or anything
-else that is no tier, is a switch as well.
+else that is no tier, is a switch as well; one whose constant `adds` is 1 adds what passes it.  A link whose ways share
+one rate (half duplex) counts with that rate each way, which lowers a floor and never raises it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from coherence.base import units
 from coherence.base.errors import InputError, Problem
@@ -33,16 +36,19 @@ def most(_: str) -> bool:
     return True
 
 
+ATTACHMENTS = {"link_bandwidth": "fabric", "port_bandwidth": "ports"}  # key of a tier -> where it leads
 PER_DIRECTION = "write the rate of one direction, as `50 GB/s`"
 
 
 @dataclass(frozen=True)
 class FabricPart:
-    """Tiers that links join.  `missing`: what the design does not state, by what needs it."""
+    """Tiers that links join.  `missing`: what the design does not state, by what needs it.  `adding`: switches that
+    add what passes them."""
 
     tiers: tuple[Tier, ...]
     links: tuple[Link, ...]
     missing: tuple[str, ...]
+    adding: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -64,30 +70,33 @@ class FabricPart:
         for tier in self.tiers:
             for name, devices in devices_of(tier, high=counts(tier.name), apart=apart).items():
                 members[name] = Fraction(devices)
-                rate = tier.constants.get("link_bandwidth")
-                if isinstance(rate, Quantity):
-                    place = rate.place.labelled(f"{devices} x {rate.text} of {tier.name}")
-                    wires += both(name, _hub(tier), devices * _end(rate, rates(tier.name)), place)
+                for key, hub in ATTACHMENTS.items():
+                    rate = tier.constants.get(key)
+                    if isinstance(rate, Quantity):
+                        place = rate.place.labelled(f"{devices} x {rate.text} of {tier.name}")
+                        wires += both(name, f"{tier.name} {hub}", devices * _end(rate, rates(tier.name)), place)
         for link in self.links:
             wires += _wires(link, rates, {tier.name: _inside(tier) for tier in self.tiers})
-        return Fabric(tuple(members.items()), tuple(wires), self.name)
-
-
-def _hub(tier: Tier) -> str:
-    return f"{tier.name} fabric"
+        return Fabric(tuple(members.items()), tuple(wires), self.name, self.adding)
 
 
 def _inside(tier: Tier) -> str:
-    """Returns where links of a tier begin."""
-    return _hub(tier) if "link_bandwidth" in tier.constants else tier.name
+    """Returns where links of a tier begin: at the ports of its devices, else at its own fabric."""
+    hub = next((hub for key, hub in reversed(ATTACHMENTS.items()) if key in tier.constants), "")
+    return f"{tier.name} {hub}" if hub else tier.name
+
+
+def attached(tier: Tier) -> bool:
+    """Returns whether the tier states how its devices are attached."""
+    return any(key in tier.constants for key in ATTACHMENTS)
 
 
 def devices_of(tier: Tier, *, high: bool = False, apart: bool = False) -> dict[str, int]:
     """Returns names of its members in a fabric, and how many devices each stands for."""
     count = _count(tier, high=high)
-    if apart and "link_bandwidth" in tier.constants:
+    if apart and attached(tier):
         return {f"{tier.name} {number}": 1 for number in range(1, count + 1)}
-    if "link_bandwidth" not in tier.constants or count == 1:
+    if not attached(tier) or count == 1:
         return {tier.name: count}
     return {f"one {tier.name}": 1, f"the other {tier.name}": count - 1}
 
@@ -108,12 +117,14 @@ def _wires(link: Link, high: High, inside: Mapping[str, str]) -> Iterator[Wire]:
     place = (link.place or rate.place).labelled(text)
     ends = [inside.get(end.text, end.text) for end in link.ends]
     total = many * _end(rate, high(link_text(link)))
+    stated = link.constants.get("latency")
+    latency = stated.low if isinstance(stated, Quantity) else Fraction(0)
     if len(ends) == 2:
-        yield from both(ends[0], ends[1], total, place)
+        yield from both(ends[0], ends[1], total, place, latency=latency)
         return
     switch = f"switch of {link_text(link)}"
     for end in ends:
-        yield from both(end, switch, total, place)
+        yield from both(end, switch, total, place, latency=latency / 2)
 
 
 def link_text(link: Link) -> str:
@@ -126,7 +137,7 @@ def parts(design: Design) -> tuple[FabricPart, ...]:
     tiers = tuple(design.tiers.values())
     links = tuple(design.infrastructure.links) if design.infrastructure else ()
     problems = [*_rate_problems([(f"link {link_text(link)}", link.constants, "bandwidth") for link in links])]
-    problems += _rate_problems([(tier.name, tier.constants, "link_bandwidth") for tier in tiers])
+    problems += _rate_problems([(tier.name, tier.constants, key) for tier in tiers for key in ATTACHMENTS])
     problems += [
         Problem(k.count.place, f"the count of link {link_text(k)} can be 0", "leave the link out, or give its count")
         for k in links
@@ -134,12 +145,20 @@ def parts(design: Design) -> tuple[FabricPart, ...]:
     ]
     if problems:
         raise InputError(problems)
+    adding = frozenset(filter(partial(_adds, design), (end.text for link in links for end in link.ends)))
     groups = _groups([tier.name for tier in tiers], [[end.text for end in link.ends] for link in links])
-    return tuple(_part([t for t in tiers if t.name in group], [k for k in links if k.ends[0].text in group])
+    return tuple(_part([t for t in tiers if t.name in group], [k for k in links if k.ends[0].text in group],
+                       adding & group)
                  for group in groups if any(t.name in group for t in tiers))  # fmt: skip
 
 
-def _part(tiers: Sequence[Tier], links: Sequence[Link]) -> FabricPart:
+def _adds(design: Design, name: str) -> bool:
+    """Returns whether a component states that it may add what passes it."""
+    stated = design.components[name].constants.get("adds") if name in design.components else None
+    return isinstance(stated, Quantity) and stated.high > 0
+
+
+def _part(tiers: Sequence[Tier], links: Sequence[Link], adding: frozenset[str]) -> FabricPart:
     missing = [f"count of tier {tier.name} ({tier.place})" for tier in tiers if not isinstance(tier.count, Quantity)]
     missing += [
         f"a count of tier {tier.name} that is never 0 ({tier.count.place})"
@@ -156,7 +175,7 @@ def _part(tiers: Sequence[Tier], links: Sequence[Link]) -> FabricPart:
         for link in links
         if not isinstance(link.constants.get("bandwidth"), Quantity)
     ]
-    return FabricPart(tuple(tiers), tuple(links), tuple(missing))
+    return FabricPart(tuple(tiers), tuple(links), tuple(missing), adding)
 
 
 def _where(link: Link) -> str:

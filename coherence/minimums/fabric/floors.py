@@ -14,6 +14,7 @@ from coherence.language.design import Design
 from coherence.language.infrastructure import Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.design_floors import DesignFloor, design_floors
+from coherence.minimums.fabric.design_fabrics import ATTACHMENTS
 from coherence.minimums.floors import Number, Span
 from coherence.minimums.registry import entry
 
@@ -48,10 +49,11 @@ def accessible(design: Design) -> tuple[Reach, ...]:
 def _exits(design: Design) -> Iterator[Reach]:
     for floored in design_floors(design, [entry("tier_exit").bound]):
         tier = design.tiers[floored.application.thing.removeprefix("the links of ")]
-        rate = tier.constants["link_bandwidth"]
-        if floored.floor is None or not isinstance(rate, Quantity) or tier.count is None:
+        rates = [rate for key in ATTACHMENTS if isinstance(rate := tier.constants.get(key), Quantity)]
+        if floored.floor is None or tier.count is None:
             continue
-        nominal, top = tier.count.low * rate.low, tier.count.high * rate.high
+        nominal = tier.count.low * sum((rate.low for rate in rates), Fraction(0))
+        top = tier.count.high * sum((rate.high for rate in rates), Fraction(0))
         # the least share is stranded where the own links are at their low end and all others at their high end
         ends = sorted((nominal * (1 - floored.floor.low), top * (1 - floored.floor.high)))
         yield Reach(tier.name, "link rate", "B/s", (nominal, top), (ends[0], ends[1]), floored.application.places)

@@ -43,15 +43,29 @@ class _Gpu:
 
 def gathering(fabric: Fabric, trees: Sequence[Tree]) -> str:
     """Returns an all-gather of equal shares.  Raises UsageError for unequal ones, and for too many steps."""
-    shares = {share for _, share in fabric.members}
-    if len(shares) != 1:
-        raise UsageError("the runtime gathers equal shares only: give every member as much")
-    each = math.lcm(*((tree.data / min(shares)).denominator for tree in trees))
-    numbered = _numbered(
-        fabric.names, trees, each / min(shares), {name: k * each for k, name in enumerate(fabric.names)}
-    )
+    each, first = _equal(fabric, trees)
+    numbered = _numbered(fabric.names, trees, each / fabric.members[0][1], first)
     moves = [ChunkMove(*edge, chunk) for depth in _by_depth(numbered) for edge, chunk in depth]
     return _xml(fabric, moves, "allgather", len(fabric.members) * each, own=each)
+
+
+def scattering(fabric: Fabric, trees: Sequence[Tree]) -> str:
+    """Returns a reduce-scatter of equal shares from trees of the turned fabric, over which parts are added.
+
+    Raises UsageError for unequal shares, and for too many steps.
+    """
+    each, first = _equal(fabric, trees)
+    up = list(_by_depth(_numbered(fabric.names, trees, each / fabric.members[0][1], first)))
+    moves = [ChunkMove(near, far, chunk, adds=True) for depth in reversed(up) for (far, near), chunk in depth]
+    return _xml(fabric, moves, "reduce_scatter", len(fabric.members) * each, out=each)
+
+
+def telling(fabric: Fabric, trees: Sequence[Tree]) -> str:
+    """Returns a broadcast of the first member (1 in all).  Raises UsageError for too many steps."""
+    chunks = math.lcm(*(tree.data.denominator for tree in trees))
+    numbered = _numbered(fabric.names, trees, Fraction(chunks), dict.fromkeys(fabric.names, 0))
+    moves = [ChunkMove(*edge, chunk) for depth in _by_depth(numbered) for edge, chunk in depth]
+    return _xml(fabric, moves, "broadcast", chunks)
 
 
 def reducing(fabric: Fabric, reduction: Reduction) -> str:
@@ -66,6 +80,15 @@ def reducing(fabric: Fabric, reduction: Reduction) -> str:
     down = _by_depth(_numbered(fabric.names, reduction.down, Fraction(chunks), first))
     moves += [ChunkMove(*edge, chunk) for depth in down for edge, chunk in depth]
     return _xml(fabric, moves, "allreduce", chunks)
+
+
+def _equal(fabric: Fabric, trees: Sequence[Tree]) -> tuple[int, dict[str, int]]:
+    """Returns the chunks of each member, and the first one of each.  Raises UsageError for unequal shares."""
+    shares = {share for _, share in fabric.members}
+    if len(shares) != 1:
+        raise UsageError("the runtime gathers and scatters equal shares only: give every member as much")
+    each = math.lcm(*((tree.data / min(shares)).denominator for tree in trees))
+    return each, {name: k * each for k, name in enumerate(fabric.names)}
 
 
 def _numbered(
@@ -90,7 +113,9 @@ def _by_depth(numbered: Iterable[tuple[Tree, range]]) -> Iterator[list[tuple[tup
     yield from (depths[depth] for depth in sorted(depths))
 
 
-def _xml(fabric: Fabric, moves: Iterable[ChunkMove], collective: str, chunks: int, *, own: int = 0) -> str:
+def _xml(
+    fabric: Fabric, moves: Iterable[ChunkMove], collective: str, chunks: int, *, own: int = 0, out: int = 0
+) -> str:
     gpus = {name: _Gpu() for name in fabric.names}
     for move in moves:
         for name, sends in ((move.source, True), (move.target, False)):
@@ -101,7 +126,7 @@ def _xml(fabric: Fabric, moves: Iterable[ChunkMove], collective: str, chunks: in
     )
     lines = [head]
     for number, gpu in enumerate(gpus.values()):
-        lines.append(f'  <gpu id="{number}" i_chunks="{own or chunks}" o_chunks="{chunks}" s_chunks="0">')
+        lines.append(f'  <gpu id="{number}" i_chunks="{own or chunks}" o_chunks="{out or chunks}" s_chunks="0">')
         lines += _blocks(fabric.names, gpu)
         lines.append("  </gpu>")
     return "\n".join([*lines, "</algo>"]) + "\n"

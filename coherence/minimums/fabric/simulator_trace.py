@@ -24,10 +24,10 @@ INT32, INT64, BOOL, STRING = 7, 9, 27, 29  # fields of an attribute's value
 def traces(algorithm: str, size: Fraction | float) -> list[bytes]:
     """Returns a file for each member of an algorithm in the runtime's XML, by number.
 
-    size: bytes that each member holds; a chunk is rounded up to whole bytes.
+    size: bytes that each member holds (of a reduce-scatter: wants); a chunk is rounded up to whole bytes.
     """
     root = ET.fromstring(algorithm)  # noqa: S314  (written by `runtime_format`)
-    chunks = int(root[0].get("i_chunks", "1"))
+    chunks = int(root[0].get("o_chunks" if root.get("coll") == "reduce_scatter" else "i_chunks", "1"))
     each = math.ceil(Fraction(size) / chunks)
     return [b"".join(_file(gpu, each)) for gpu in root]
 

@@ -20,12 +20,16 @@ Rate = Fraction | int
 
 @dataclass(frozen=True)
 class Wire:
-    """From `source` to `target` at `rate` B/s.  `place`: where a design says so, labelled with what it says."""
+    """From `source` to `target` at `rate` B/s.  `place`: where a design says so, labelled with what it says.
+
+    `latency`: the least time over it, beside its bytes (s).
+    """
 
     source: str
     target: str
     rate: Fraction
     place: Place | None = field(default=None, compare=False)
+    latency: Fraction = Fraction(0)
 
     def __str__(self) -> str:
         return f"{self.source} -> {self.target}"
@@ -125,14 +129,15 @@ def _unconnected(fabric: Fabric, source: str, target: str) -> CoherenceError:
     return _as_error([(ends[0] if ends else None, message, remedy)])
 
 
-def both(one: str, other: str, rate: Rate, place: Place | None = None) -> tuple[Wire, Wire]:
+def both(one: str, other: str, rate: Rate, place: Place | None = None, *, latency: Rate = 0) -> tuple[Wire, Wire]:
     """Returns a link with its rate each way."""
-    return Wire(one, other, Fraction(rate), place), Wire(other, one, Fraction(rate), place)
+    rated = Fraction(rate), place, Fraction(latency)
+    return Wire(one, other, *rated), Wire(other, one, *rated)
 
 
 def turned(made: Fabric) -> Fabric:
     """Returns every wire the other way: a reduce-scatter is an all-gather there, in reverse."""
-    wires = tuple(Wire(wire.target, wire.source, wire.rate, wire.place) for wire in made.wires)
+    wires = tuple(Wire(wire.target, wire.source, wire.rate, wire.place, wire.latency) for wire in made.wires)
     return Fabric(made.members, wires, made.name, made.adding)
 
 

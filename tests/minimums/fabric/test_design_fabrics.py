@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from coherence.base.errors import InputError
 from coherence.language.design import Design
 from coherence.language.reading import read_text
+from coherence.minimums.design_floors import design_floors
 from coherence.minimums.fabric.design_fabrics import (
     devices_of,
     least,
@@ -18,6 +20,7 @@ from coherence.minimums.fabric.design_fabrics import (
     places_of,
     unconnected,
 )
+from coherence.minimums.registry import entry
 
 TIERS = "a: {count: 4, link_bandwidth: 10 GB/s}, b: {count: 1, link_bandwidth: 20 GB/s}, c: {count: 2 .. 3}"
 LINK = "{ends: [a, b], bandwidth: 5 GB/s .. 6 GB/s, count: 2}"
@@ -77,3 +80,89 @@ def test_what_a_part_needs_is_named() -> None:
     assert [text.split(" (")[0] for text in part.missing] == [
         "count of tier a", "a count of tier b that is never 0", "bandwidth of link a and b",
     ]  # fmt: skip
+
+
+PODS = """coherence: 1
+components: {{spine: {{copies: 1{adds}}}}}
+infrastructure:
+  tiers:
+    left: {{count: 4, link_bandwidth: 50 GB/s, message_size: 4 GB{port}}}
+    right: {{count: 2, link_bandwidth: 50 GB/s, message_size: 4 GB{port}}}
+  links:
+    - {{ends: [left, spine], bandwidth: {uplink} GB/s, latency: 2 us .. 6 us}}
+    - {{ends: [right, spine], bandwidth: {uplink} GB/s, latency: 3 us}}
+"""
+
+
+def pods(*, adds: str = "", port: str = "", uplink: int = 10) -> Mapping[tuple[str, str], Fraction]:
+    """The least values of a design of two pods, by bound and thing."""
+    made = read_text(PODS.format(adds=adds, port=port, uplink=uplink))
+    assert [one.why for one in design_floors(made) if one.floor is None and one.bound.group == "fabric"] == []
+    floors = [(one, one.floor) for one in design_floors(made)]
+    return {(each.bound.name, each.application.thing): Fraction(floor.low) for each, floor in floors if floor}
+
+
+def one(found: Mapping[tuple[str, str], Fraction], bound: str, thing: str = "") -> Fraction:
+    (value,) = [value for (name, about), value in found.items() if name == bound and about.endswith(thing)]
+    return value
+
+
+def test_a_reduce_scatter_of_a_design_wants_its_shares_over_the_uplinks() -> None:
+    """4 of the 6 shares of 4 GB are wanted in the left pod, over 10 GB/s."""
+    assert one(pods(), "reduce_scatter_fabric") == Fraction(4, 6) * 4 / 10
+    assert one(pods(uplink=10**3), "reduce_scatter_fabric") == Fraction(5, 6) * 4 / 50
+
+
+def test_a_broadcast_of_a_design_goes_over_its_narrowest_cut_after_its_latency() -> None:
+    found = pods()
+    assert one(found, "broadcast_fabric", "one of left") == Fraction(5, 10**6) + Fraction(4, 10)
+    assert one(found, "broadcast_fabric", "one of right") == Fraction(5, 10**6) + Fraction(4, 10)
+    assert one(pods(uplink=10**3), "broadcast_fabric", "one of left") == Fraction(5, 10**6) + Fraction(4, 50)
+
+
+def test_a_switch_that_adds_lowers_an_all_reduce() -> None:
+    """Without it each pod is told 2 x 1/2 over its uplink; with it the pod's own sum comes over it once."""
+    plain = one(pods(uplink=25), "all_reduce_fabric")
+    adding = one(pods(uplink=25, adds=", adds: 1"), "all_reduce_fabric")
+    assert adding == Fraction(4, 25)
+    assert plain >= adding
+    both_ways = {side: one(pods(uplink=10**3, adds=text), "all_reduce_fabric") for side, text in
+                 (("ends", ""), ("switch", ", adds: 1"))}  # fmt: skip
+    assert both_ways["ends"] == 2 * Fraction(5, 6) * 4 / 50
+    assert both_ways["switch"] < both_ways["ends"]
+
+
+def test_a_port_of_its_own_is_a_second_attachment() -> None:
+    """Each device has 50 GB/s inside its pod and 25 GB/s to the spine; the two on the right are told 4 shards there."""
+    found = pods(port=", port_bandwidth: 25 GB/s", uplink=10**3)
+    assert one(found, "all_gather_fabric") == Fraction(4 * 4, 2 * 25)
+    assert one(found, "all_gather", "left") == Fraction(3 * 4, 75)
+    assert one(found, "tier_exit", "right") == 1 - Fraction(25, 75)
+
+
+def test_clocks_are_as_far_apart_as_the_links_between_them_are_uncertain() -> None:
+    assert one(pods(), "clock_skew_path") == Fraction(4, 10**6) / 2
+
+
+CHAIN = """coherence: 1
+components: {{a: {{copies: 1}}, b: {{copies: 1}}, c: {{copies: 1}}, d: {{copies: 1}}, e: {{copies: 1}}}}
+infrastructure:
+  links: [{{ends: [a, b], latency: 1 ms .. 3 ms}}, {{ends: [b, c], latency: 1 ms .. 2 ms}}{more}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "seconds"),
+    [
+        ("", Fraction(3, 2000)),  # 2 ms and 1 ms in a row
+        (", {ends: [a, c], latency: 5 ms .. 6 ms}", Fraction(2, 2000)),  # a to b is the worst: by c it is as uncertain
+        (", {ends: [a, c], latency: 5 ms}", Fraction(1, 2000)),  # b is 1 ms from both
+        (", {ends: [a, c]}", Fraction(1, 2000)),  # nothing is known of the link: it may be certain
+        (", {ends: [d, e], latency: 0 ms .. 9 ms}", Fraction(3, 2000)),  # another part
+    ],
+)
+def test_the_least_uncertain_way_between_two_clocks_counts(more: str, seconds: Fraction) -> None:
+    design = read_text(CHAIN.format(more=more))
+    skews = [one.floor.low for one in design_floors(design, [entry("clock_skew_path").bound]) if one.floor]
+    assert skews[0] == seconds
+    assert len(skews) == 1 + ("d, e" in more)

@@ -10,10 +10,11 @@ from dataclasses import replace
 import pytest
 
 from coherence.base.errors import UsageError
+from coherence.minimums.fabric.broadcasts import from_root
 from coherence.minimums.fabric.reductions import schedule
-from coherence.minimums.fabric.runtime_format import gathering, reducing
+from coherence.minimums.fabric.runtime_format import gathering, reducing, scattering, telling
 from coherence.minimums.fabric.trees import trees
-from coherence.minimums.fabric.wiring import Fabric, both, fabric, leaf_spine, ring
+from coherence.minimums.fabric.wiring import Fabric, both, fabric, leaf_spine, ring, turned
 
 Buffers = list[dict[int, Counter[int]]]
 FABRICS = (ring(4), fabric("abc", [*both("a", "b", 3), *both("b", "c", 1)]), leaf_spine(2, 2, 2, 50, 30))
@@ -75,6 +76,30 @@ def test_an_all_reduce_adds_every_part_once(made: Fabric) -> None:
         buffers: Buffers = [{c: Counter({g: 1}) for c in range(every)} for g in range(count)]
         run(text, buffers, random.Random(seed))  # noqa: S311
         assert all(held == {c: Counter(dict.fromkeys(range(count), 1)) for c in range(every)} for held in buffers)
+
+
+@pytest.mark.parametrize("made", FABRICS, ids=str)
+def test_a_reduce_scatter_adds_to_everybody_its_own_parts(made: Fabric) -> None:
+    text = scattering(made, trees(turned(made)))
+    root, count = ET.fromstring(text), len(made.members)  # noqa: S314
+    own, every = int(root[0].get("o_chunks", "")), int(root.get("nchunksperloop", ""))
+    assert (root.get("coll"), own * count) == ("reduce_scatter", every)
+    for seed in range(5):
+        buffers: Buffers = [{c: Counter({g: 1}) for c in range(every)} for g in range(count)]
+        run(text, buffers, random.Random(seed))  # noqa: S311
+        whole = Counter(dict.fromkeys(range(count), 1))
+        assert all(buffers[g][g * own + k] == whole for g in range(count) for k in range(own))
+
+
+@pytest.mark.parametrize("made", FABRICS, ids=str)
+def test_a_broadcast_tells_everybody_what_the_first_one_has(made: Fabric) -> None:
+    text = telling(*from_root(made))
+    every, count = int(ET.fromstring(text).get("nchunksperloop", "")), len(made.members)  # noqa: S314
+    for seed in range(5):
+        told = {c: Counter({c: 1}) for c in range(every)}
+        buffers: Buffers = [dict(told), *({} for _ in range(count - 1))]
+        run(text, buffers, random.Random(seed))  # noqa: S311
+        assert buffers == [told] * count
 
 
 def test_what_is_awaited_says_so() -> None:

@@ -11,11 +11,12 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.internal.decoder import _DecodeVarint32  # type: ignore[attr-defined,unused-ignore]
 
 from coherence.cli._run import run
+from coherence.minimums.fabric.broadcasts import from_root
 from coherence.minimums.fabric.reductions import schedule
-from coherence.minimums.fabric.runtime_format import gathering, reducing
+from coherence.minimums.fabric.runtime_format import gathering, reducing, scattering, telling
 from coherence.minimums.fabric.simulator_trace import traces
 from coherence.minimums.fabric.trees import trees
-from coherence.minimums.fabric.wiring import Fabric, leaf_spine, ring
+from coherence.minimums.fabric.wiring import Fabric, leaf_spine, ring, turned
 
 FABRICS = (ring(4), leaf_spine(2, 2, 2, 50, 30))
 FIELDS = {  # message -> (name, number, type, repeated): string 9, message 11, uint64 4, int32 5, int64 3, bool 8
@@ -55,9 +56,12 @@ def values(node: Any) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("made", FABRICS, ids=str)
-@pytest.mark.parametrize("collective", ["gather", "reduce"])
+@pytest.mark.parametrize("collective", ["gather", "reduce", "scatter", "tell"])
 def test_every_message_is_sent_and_received_and_nothing_waits_for_ever(made: Fabric, collective: str) -> None:
-    text = gathering(made, trees(made)) if collective == "gather" else reducing(made, schedule(made))
+    text = {
+        "gather": lambda: gathering(made, trees(made)), "reduce": lambda: reducing(made, schedule(made)),
+        "scatter": lambda: scattering(made, trees(turned(made))), "tell": lambda: telling(*from_root(made)),
+    }[collective]()  # fmt: skip
     files = [read(content) for content in traces(text, Fraction(12_000))]
     assert len(files) == len(made.names)
     assert {metadata.version for metadata, _ in files} == {"0.0.4"}

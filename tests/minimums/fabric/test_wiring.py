@@ -283,7 +283,7 @@ def test_a_fabric_is_written_as_links(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out.startswith("steps of one all-gather or all-reduce: 3\n")
     assert run(["bound", "all_gather_fabric", "fabric=0>1,1>2,2>0", "size=1 B"]) == 0
     assert capsys.readouterr().out.startswith("time of one all-gather: 1 s\n")
-    for links, said in (("0>1,2>3", "is not connected"), ("0>0", "ends where it begins"), ("5", "links as 0>1")):
+    for links, said in (("0>1,2>3", "is not connected"), ("0>0", "ends where it begins"), ("5", "write links, a>b")):
         assert run(["bound", "fabric_hops", f"fabric={links}"]) == 2
         assert said in capsys.readouterr().err
 

@@ -1,0 +1,115 @@
+"""Reads fabrics and demands as they are written on a command line.
+
+`dgx1`, `ring:8`, `torus:4x4x4`, `leaf_spine:4x16x4` (leaves, hosts at each, spines), each with `:RATE` (the last one
+of hosts and of uplinks); links `a>b:50GB/s,b>c:50GB/s`, each with its rate both ways, or `a>>b:RATE` one way;
+`@FILE`: a link in each line, or the tiers and links of a design.  What ends in `*` is a switch, in `+` one that adds.
+Without a rate it is 1 B/s.  Demands: `a>b:5GB`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import PurePath
+
+from coherence.base import units
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.language.document import decode
+from coherence.language.reading import read_bytes, read_text
+from coherence.minimums.fabric.design_fabrics import most, parts
+from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, torus
+
+MEMBERS = 512  # devices of a design up to which each of them is a member of its own
+LARGEST = 100_000  # members of a shape
+Sizes = tuple[int, ...]
+Rates = tuple[Fraction, ...]
+SHAPES: Mapping[str, tuple[int, int, Callable[[Sizes, Rates], Fabric]]] = {  # name -> sizes (0: any), rates, shape
+    "dgx1": (0, 1, lambda _, rates: dgx1(*rates)),
+    "ring": (1, 1, lambda sizes, rates: ring(*sizes, *rates)),
+    "torus": (0, 1, lambda sizes, rates: torus(sizes, *rates)),
+    "leaf_spine": (3, 2, lambda sizes, rates: leaf_spine(*sizes, *(rates or (1, 1)))),  # type: ignore[call-arg]
+}
+
+
+def written_fabric(text: str) -> Fabric:
+    """Returns the fabric that a text means.  Raises UsageError, and InputError for a design."""
+    if text.startswith("@"):
+        return _of_file(text[1:])
+    return _of_links(text.split(",")) if ">" in text else _of_shape(text)
+
+
+def written_demands(text: str) -> tuple[tuple[str, str, Fraction], ...]:
+    """Returns from, to and bytes of each demand.  Raises UsageError."""
+    parts = [part.partition(":") for part in text.split(",") if part.strip()]
+    return tuple((*_ends(ends, ">"), _amount(bytes_, "B")) for ends, _, bytes_ in parts)
+
+
+def _of_file(path: str) -> Fabric:
+    text = decode(read_bytes(path, path), path)
+    if PurePath(path).suffix not in (".yaml", ".yml", ".json"):
+        return _of_links(itertools.chain.from_iterable(line.split(",") for line in text.splitlines()))
+    joined = [part for part in parts(read_text(text, path)) if part.links or len(part.tiers) == 1]
+    if not joined:
+        raise UsageError(f"{path} states no tiers: a fabric has devices that links join")
+    part = max(joined, key=lambda part: len(part.links))
+    if part.missing:
+        raise UsageError(f"the fabric of {path} needs {'; '.join(part.missing)}")
+    return part.fabric(most, apart=part.devices <= MEMBERS)
+
+
+def _of_shape(text: str) -> Fabric:
+    name, *rest = text.strip().split(":")
+    if name not in SHAPES:
+        hint = did_you_mean(name, SHAPES)
+        raise UsageError(f"'{text}' is no fabric: {hint}; or write links, a>b:50GB/s,b>c:50GB/s, or @FILE")
+    axes, rates, shape = SHAPES[name]
+    sized = name != "dgx1"
+    sizes = tuple(_count(one, text) for one in rest[0].split("x")) if sized and rest else ()
+    given = tuple(_amount(one, "B/s") for one in rest[sized:])
+    if (sized and not sizes) or (axes and len(sizes) != axes) or len(given) not in (0, rates):
+        sizes_text = {"ring": ":8", "torus": ":4x4x4", "leaf_spine": ":4x16x4"}.get(name, "")
+        raise UsageError(f"'{text}': write {name}{sizes_text}, or with rates {name}{sizes_text}{':50GB/s' * rates}")
+    return shape(sizes, given)
+
+
+def _count(text: str, whole: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text[:9]) <= LARGEST or len(text) > len(str(LARGEST)):
+        raise UsageError(f"'{text}' of '{whole}' is no count from 1 to {LARGEST}")
+    return int(text)
+
+
+def _of_links(links: Iterable[str]) -> Fabric:
+    wires = list(itertools.chain.from_iterable(_link(link.strip()) for link in links if link.strip()))
+    nodes = dict.fromkeys(itertools.chain.from_iterable((wire.source, wire.target) for wire in wires))
+    made = fabric([node for node in nodes if node[-1] not in "*+"], wires)
+    return replace(made, adding=frozenset(node for node in nodes if node.endswith("+")))
+
+
+def _link(text: str) -> Iterator[Wire]:
+    """Yields the wires of one link."""
+    ends, _, rate = text.partition(":")
+    rated = _amount(rate, "B/s") if rate else Fraction(1)
+    if ">>" in ends:
+        yield Wire(*_ends(ends, ">>"), rated)
+    else:
+        yield from both(*_ends(ends, ">"), rated)
+
+
+def _ends(text: str, arrow: str) -> tuple[str, str]:
+    near, _, far = (part.strip() for part in text.partition(arrow))
+    if not near or not far or ">" in far:
+        raise UsageError(f"'{text}' joins no two ends: write a{arrow}b")
+    return near, far
+
+
+def _amount(text: str, unit: str) -> Fraction:
+    try:
+        number, dimension = units.quantity(text.strip())
+    except units.UnitError as error:
+        raise UsageError(f"'{units.shorten(text)}': {error}; {error.remedy}") from None
+    if not dimension.fits(units.unit(unit)[1]) or number <= 0:
+        remedy = f"write for example 5 {unit.replace('B', 'GB')}"
+        raise UsageError(f"'{units.shorten(text)}' is no amount above zero in {unit}: {remedy}")
+    return Fraction(number)
