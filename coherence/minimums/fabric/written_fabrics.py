@@ -29,7 +29,7 @@ SHAPES: Mapping[str, tuple[int, int, Callable[[Sizes, Rates], Fabric]]] = {  # n
     "dgx1": (0, 1, lambda _, rates: dgx1(*rates)),
     "ring": (1, 1, lambda sizes, rates: ring(*sizes, *rates)),
     "torus": (0, 1, lambda sizes, rates: torus(sizes, *rates)),
-    "leaf_spine": (3, 2, lambda sizes, rates: leaf_spine(*sizes, *(rates or (1, 1)))),  # type: ignore[call-arg]
+    "leaf_spine": (3, 2, lambda sizes, rates: leaf_spine(*sizes, *(rates or (1, 1)))),
 }
 
 
