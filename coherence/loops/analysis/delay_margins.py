@@ -18,6 +18,7 @@ from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.kinks import Branch
 from coherence.loops.designs.lap_matrices import LapError, closed
 from coherence.loops.designs.lap_roots import is_stable
+from coherence.loops.designs.signal_gradients import own_names
 from coherence.model.boundaries import Sight, later
 from coherence.model.model import Model, SampledLoop
 
@@ -72,9 +73,10 @@ def reading_margin(
 
 def _late(model: Model, loop: SampledLoop, delay: Fraction) -> Iterator[SampledLoop]:
     """Yields the loops of a model, one of which reads everything but its own command so many seconds later."""
+    own = own_names(model, loop)
 
     def age(path: str) -> Fraction:
-        return Fraction(0) if path == loop.signal or path in model.constants else delay
+        return Fraction(0) if path in own or path in model.constants else delay
 
     for other in model.loops:
         trees = {key: getattr(other, key) for key in READ} if other.name == loop.name else {}

@@ -14,7 +14,7 @@ from coherence.base.bisection import halved
 from coherence.loops.analysis.delay_margins import DelayMargin, landing_margin, reading_margin
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.kinks import Branch
-from coherence.loops.designs.lap_matrices import Closed, Lap, closed
+from coherence.loops.designs.lap_matrices import Closed, Lap, by_own_command, closed
 from coherence.loops.designs.lap_roots import Array, LapResponse, floats, is_stable, sensitivity, spectral_radius
 from coherence.loops.margins.network_margins import Disk
 from coherence.loops.margins.sampled_margins import (
@@ -58,6 +58,7 @@ def figures(
 ) -> LoopFigures:  # fmt: skip
     """Returns the margins of one loop: all branches must be stable for a factor or a delay to count as safe."""
     name = loop.name
+    laps = by_own_command(laps, paths, name)
     cut = [closed(lap, paths, left_open=[name]) for lap in laps]
     if not all(branch.opened for branch in cut):
         return LoopFigures(name, None, None, False, note="decides nothing here")

@@ -18,7 +18,7 @@ from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, is
 from coherence.loops.designs.group_runs import executed
 from coherence.loops.designs.groups import Group
 from coherence.loops.designs.kinks import branches
-from coherence.loops.designs.lap_matrices import LapError, closed
+from coherence.loops.designs.lap_matrices import LapError, by_own_command, closed
 from coherence.loops.designs.operating_points import operating_points, smooth_part
 from coherence.loops.margins.nu_gap import NuGap, nu_gap
 from coherence.loops.multirate.opened_lap import OpenedLap
@@ -97,5 +97,6 @@ def _at(group: Group, point: dict[str, Fraction], deadline: Deadline) -> Iterato
         elif len(laps) != 1 or sides.jumps:
             yield name, f"its law has {len(laps)} linear pieces at the operating point, and jumps or bends there"
         else:
-            cut = closed(laps[0], paths, left_open=[name])
-            yield name, opened_lap(cut, laps[0]) if cut.opened else "decides nothing here"
+            (lap,) = by_own_command(laps, paths, name)
+            cut = closed(lap, paths, left_open=[name])
+            yield name, opened_lap(cut, lap) if cut.opened else "decides nothing here"

@@ -12,9 +12,11 @@ the command through the plant and the readings back to the law: what a control e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from coherence.base.graphs import reached
 
 MOST_VARIABLES = 160
 ROUNDED = 1e-13  # doubt of numbers that were computed in floats
@@ -110,6 +112,23 @@ def closed(
         tuple(loop for _, loop in free),
         lap.doubt,
     )
+
+
+def by_own_command(laps: Sequence[Lap], paths: Collection[str] | None, loop: str) -> list[Lap]:
+    """Returns the laps, in which a loop whose law sees nothing that it moves but its own command is that command's."""
+    if any(_comes_back(closed(lap, paths, left_open=[loop])) for lap in laps):
+        return list(laps)
+    alone = (tuple(replace(cut, before={}) if cut.loop == loop else cut for cut in lap.cuts) for lap in laps)
+    return [replace(lap, cuts=cuts) for lap, cuts in zip(laps, alone, strict=True)]
+
+
+def _comes_back(cut: Closed) -> bool:
+    """Decides whether what is put into an opened loop reaches its law."""
+    if any(any(row) for row in cut.d):
+        return True
+    columns = range(len(cut.names))
+    moved = reached([k for k in columns if any(cut.b[k])], lambda column: [k for k in columns if cut.a[k][column]])
+    return any(row[k] for row in cut.c for k in moved)
 
 
 def _end_that_matters(

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.language.expressions.evaluate import NotExactError, evaluate
-from coherence.language.expressions.tree import Tree
+from coherence.language.expressions.tree import Name, Tree
 from coherence.loops.designs.equilibria import AtRest, decided, law_at_rest
 from coherence.model.laws import CURRENT
 from coherence.model.model import Model, SampledLoop
@@ -99,12 +99,14 @@ class Gradients:
     def own_command(self, loop: SampledLoop) -> OwnCommand:
         """Returns how the law carries its own command on: what it changes, and what it reads of it by its name.
 
-        A proportional law multiplies its command, also where it counts members that are ready.  A law with no linear
-        form here counts as one that sets, or as one that changes its command, by its name.
+        A proportional law multiplies its command, also where it counts members that are ready; what it measures is of
+        the plant, however it is written.  A law with no linear form here counts as one that sets, or as one that
+        changes its command, by its name.
         """
         try:
             law = law_at_rest(loop, self.rest)
-            env = _ByName(self.at(NOW), loop.signal, variable(OWN, self.point[loop.signal]))
+            names = own_names(self.model, loop)
+            env = _ByName(self.at(NOW), names, variable(OWN, self.point[loop.signal]))
             number = lift(decided(law, variable(CURRENT.path, self.point[loop.signal]), env)) if law else lift(NOW)
             counted = Fraction(1) if loop.law == "proportional" else number.coefficient(CURRENT.path)
             return OwnCommand(counted, number.coefficient(OWN))
@@ -173,14 +175,22 @@ def multiple(gradient: Gradient, of: Gradient) -> Fraction | None:
     return c if c and gradient == {other: c * weight for other, weight in of.items()} else None
 
 
+def own_names(model: Model, loop: SampledLoop) -> frozenset[str]:
+    """Returns the names by which a law carries its command on: its own, and outputs that are nothing but it."""
+    names = set() if loop.law == "proportional" else {loop.signal}
+    while more := {p for p, tree in model.outputs.items() if isinstance(tree, Name) and tree.path in names} - names:
+        names |= more
+    return frozenset(names)
+
+
 class _ByName:
     """An environment in which the command of a loop is a variable of its own where the law itself names it."""
 
-    def __init__(self, env: _Lagged, path: str, own: Num) -> None:
-        self.env, self.path, self.own = env, path, own
+    def __init__(self, env: _Lagged, names: frozenset[str], own: Num) -> None:
+        self.env, self.names, self.own = env, names, own
 
     def value(self, path: str) -> Num:
-        return self.own if path == self.path else self.env.value(path)
+        return self.own if path in self.names else self.env.value(path)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.env, name)

@@ -24,29 +24,30 @@ class WholeSystem:
     own: Mapping[str, Fraction]
 
 
-def whole_system(design: DesignNetwork) -> WholeSystem:
-    """Returns the system of several rates with every law's own command.
+def whole_system(design: DesignNetwork, apart: str = "") -> WholeSystem:
+    """Returns the system of several rates with every law's own command; that of the sampler `apart` as a coupling.
 
     Raises UsageError, also where two loops write one command: none of them remembers what the other has written.
     """
     samplers, couplings, own = list[Sampler](), list(design.couplings), dict[str, Fraction]()
     for sampler in design.samplers:
         law = design.laws.get(sampler.name)
+        own[sampler.name] = law.carried.named if law is not None else Fraction(0)
         if law is not None and sampler.writes:
             raise UsageError(f"{design.laws[sampler.writes].loop} and {law.loop} write {sampler.writes}")
-        if law is not None and _waits(sampler, law):
-            own[sampler.name] = law.own
+        if law is not None and _waits(sampler, law, apart):
+            own[sampler.name] += law.own
             couplings.append(Coupling(sampler.name, sampler.name, law.own))
-        samplers.append(_remembering(sampler, law))
+        samplers.append(_remembering(sampler, law, apart))
     return WholeSystem(checked(samplers, design.blocks, couplings), own)
 
 
-def _waits(sampler: Sampler, law: OwnShare) -> bool:
-    """Decides whether the law counts a command only when it has landed, later than it was given."""
-    return bool(law.own and law.landed and sampler.lands)
+def _waits(sampler: Sampler, law: OwnShare, apart: str) -> bool:
+    """Decides whether the law counts a command only when it has landed, later than it was given; or may be taken so."""
+    return bool(law.own and (law.landed if sampler.lands else sampler.name == apart))
 
 
-def _remembering(sampler: Sampler, law: OwnShare | None) -> Sampler:
-    if law is None or not law.own or _waits(sampler, law):
+def _remembering(sampler: Sampler, law: OwnShare | None, apart: str) -> Sampler:
+    if law is None or not law.own or _waits(sampler, law, apart):
         return sampler
     return replace(sampler, numerator=(Fraction(1), Fraction(0)), denominator=(Fraction(1), -law.own))

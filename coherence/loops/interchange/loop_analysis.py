@@ -89,8 +89,9 @@ class LoopAnalysis:
     def linearize(self, loop: str, *, point: int = 0, branch: int | None = None) -> OpenLoop:
         """Returns the loop opened, as systems of python-control: at what a loop reads, or at a state or block.
 
-        `point` counts the operating points of its group, `branch` the sides of the kinks at that point.  Raises
-        UsageError where there is no linear loop, with the reason.
+        `point` counts the operating points of its group, `branch` the sides of the kinks at that point.  What a law
+        carries on of its own command is no part of L, unless it sees nothing else that it moves.  Raises UsageError
+        where there is no linear loop, with the reason.
         """
         if self.network is not None:
             return opened_at(self.network, loop)
@@ -99,7 +100,10 @@ class LoopAnalysis:
             return replace(opened_at(part.network.continuous(part.flows), loop), notes=part.notes)
         whole = whole_system(part.network)
         signal = next(signal for signal, law in part.network.laws.items() if law.loop == loop)
-        return replace(opened_at(whole.system, signal, whole.own), name=loop, notes=part.notes)
+        loop_at = opened_at(whole.system, signal, whole.own)
+        if loop_at.sampled is not None and not loop_at.sampled.comes_back:
+            loop_at = opened_at(whole_system(part.network, signal).system, signal)
+        return replace(loop_at, name=loop, notes=part.notes)
 
     def linear_part(self, loop: str, *, point: int = 0, branch: int | None = None) -> LinearPart:
         """Returns the network of the group around a loop (or a state that flows) of a design.  Raises UsageError."""

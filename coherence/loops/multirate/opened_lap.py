@@ -45,6 +45,11 @@ class OpenedLap:
         return len(self.d)
 
     @property
+    def comes_back(self) -> bool:
+        """Decides whether what is put in reaches the reading."""
+        return bool(self.d.any()) or bool(len(within_reach(self.a, self.b, self.c)))
+
+    @property
     def loop(self) -> tuple[Array, Array, Array, Array]:
         """Returns L."""
         return self.a, self.b, 0.0 - self.c, 0.0 - self.d
