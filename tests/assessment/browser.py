@@ -64,6 +64,7 @@ MEASURE = r"""
   if (document.documentElement.scrollWidth > innerWidth + 1)
     seen.faults.push(`wider than the window: ${document.documentElement.scrollWidth} of ${innerWidth}`);
   if (!document.documentElement.lang) seen.faults.push('no language');
+  if (!document.title) seen.faults.push('a page without a name');
   document.title = JSON.stringify(seen);
 })();
 </script>
@@ -71,9 +72,11 @@ MEASURE = r"""
 
 
 AXE = r"""
-axe.run(document, {resultTypes: ["violations"]}).then(seen => { document.title = JSON.stringify(seen.violations.map(
-  fault => `${fault.id} (${fault.impact}): ${fault.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(" ")}`));
-}).catch(error => { document.title = JSON.stringify([String(error)]); });
+const measured = JSON.parse(document.title), show = faults => {
+  document.title = JSON.stringify({...measured, checked: true, faults: [...measured.faults, ...faults]}); };
+axe.run(document, {resultTypes: ["violations"]}).then(seen => show(seen.violations.map(
+  fault => `${fault.id} (${fault.impact}): ${fault.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(" ")}`))
+).catch(error => show([String(error)]));
 """
 
 
@@ -86,37 +89,38 @@ def chromium() -> str:
     pytest.skip("Chromium is not installed: apt-get install chromium")
 
 
-def measured(page: Path, *, dark: bool = False, width: int = 1200) -> dict[str, Any]:
-    """Returns what the page is like in a window of a width: `faults` and the count of `requests`; and its console."""
+def measured(page: Path, *, dark: bool = False, width: int = 1200, checked: bool = True) -> dict[str, Any]:
+    """Returns what the page is like in a window of a width: `faults`, the count of `requests`, and its `console`.
+
+    `checked`: what axe-core, an accessibility checker, finds is among its faults: its rules of WCAG and good practice.
+    """
     probe = page.with_name(f"{page.stem}.measured.html")
-    probe.write_text(page.read_text(encoding="utf-8").replace("</body>", MEASURE + "</body>"), encoding="utf-8")
+    text = page.read_text(encoding="utf-8").replace("</body>", _scripts(checked) + "</body>")
+    probe.write_text(text, encoding="utf-8")
     shade = ("--blink-settings=preferredColorScheme=0",) if dark else ()
-    run = _run(page, *shade, f"--window-size={width},900", "--enable-logging=stderr", "--dump-dom", probe.as_uri())
+    patient = ("--virtual-time-budget=60000",) if checked else ()
+    size = f"--window-size={width},900"
+    run = _run(page, *shade, *patient, size, "--enable-logging=stderr", "--dump-dom", probe.as_uri())
     title = re.search(r"<title>(.*?)</title>", run.stdout, re.DOTALL)
     assert title is not None, run.stderr[-2000:]
     seen: dict[str, Any] = json.loads(unescape(title[1]))
+    assert seen.pop("checked", False) is checked, "axe-core has not ended"
     seen["console"] = re.findall(r'CONSOLE[^"]*"([^"]*)"', run.stderr)
     return seen
 
 
-def axe_faults(page: Path, *, dark: bool = False) -> list[str]:
-    """Returns what axe-core, an accessibility checker, finds in the page: its rules of WCAG and good practice."""
+def _scripts(checked: bool) -> str:
+    if not checked:
+        return MEASURE
     checker = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-    probe = page.with_name(f"{page.stem}.axe.html")
-    script = f"<script>{checker}</script><script>{AXE}</script></body>"
-    probe.write_text(page.read_text(encoding="utf-8").replace("</body>", script), encoding="utf-8")
-    shade = ("--blink-settings=preferredColorScheme=0",) if dark else ()
-    run = _run(page, *shade, "--window-size=1200,900", "--virtual-time-budget=60000", "--dump-dom", probe.as_uri())
-    title = re.search(r"<title>(.*?)</title>", run.stdout, re.DOTALL)
-    assert title is not None, run.stderr[-2000:]
-    faults: list[str] = json.loads(unescape(title[1]))
-    return faults
+    return f"{MEASURE}<script>{checker}</script><script>{AXE}</script>"
 
 
 def printed(page: Path) -> bytes:
-    """Returns the page as it is printed, as PDF."""
+    """Returns the page as it is printed without scripts, as PDF."""
     file = page.with_suffix(".pdf")
-    _run(page, "--no-pdf-header-footer", f"--print-to-pdf={file}", page.as_uri())
+    plain = ("--blink-settings=scriptEnabled=false", "--no-pdf-header-footer")
+    _run(page, *plain, f"--print-to-pdf={file}", page.as_uri())
     return file.read_bytes()
 
 

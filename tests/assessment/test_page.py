@@ -111,7 +111,7 @@ def test_designs_of_the_catalogue_have_a_page(name: str) -> None:
     _page(page(assess(str(SPECS / name / "design.yaml"), seconds=20, today="2026-01-01")))
 
 
-def _sixty_policies() -> str:
+def sixty_policies() -> str:
     """Returns a design of 20 loops, 20 calls in a chain and 20 timers."""
     lines = ["coherence: 1", "system: sixty policies", "workload: {users: {rate: 50 req/s}}", "components:"]
     lines += [f"  s{k}: {{takes: {{answer: 100 ms .. 1 s}}}}" for k in range(20)]
@@ -131,8 +131,8 @@ def _sixty_policies() -> str:
 
 
 @pytest.mark.slow
-def test_a_design_of_sixty_policies_has_a_page(tmp_path: Path) -> None:
-    assessed = _assessed(tmp_path, _sixty_policies())
+def test_a_design_ofsixty_policies_has_a_page(tmp_path: Path) -> None:
+    assessed = _assessed(tmp_path, sixty_policies())
     read = _page(page(assessed))
     assert assessed.report.accounting.policies == 60
     assert read.count["svg"] > 10
