@@ -40,6 +40,24 @@ class EarlierTree:
     root: Path
 
 
+@dataclass(frozen=True)
+class EarlierDesign:
+    """A path as it stood at a commit: where it lies now, the root that it is named from, and the commit, shortened."""
+
+    path: str
+    root: Path
+    commit: str
+
+
+@contextlib.contextmanager
+def earlier_design(ref: str, path: str) -> Iterator[EarlierDesign]:
+    """Yields what stood at a path when today's branch left `ref`.  Raises UsageError where nothing stood there."""
+    with earlier_tree(ref, [path]) as tree:
+        if not tree.paths:
+            raise UsageError(f"{path}: nothing stood there at {tree.commit[:12]}: name a path that the commit has")
+        yield EarlierDesign(tree.paths[0], tree.root, tree.commit[:12])
+
+
 @contextlib.contextmanager
 def earlier_tree(ref: str, paths: Sequence[str]) -> Iterator[EarlierTree]:
     """Yields the files under some paths as they stood when today's branch left `ref`; removes them afterwards.

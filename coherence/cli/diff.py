@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("diff")
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.option("--since", metavar="COMMIT", help="Compare one PATH with what stood there at this commit.")
 @click.option(
     "--in", "environments", multiple=True, metavar="NAME",
     help="An environment; twice for the two that are compared, or one for each design.",
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
 @time_limit_option(1.0, 60.0, "Of the wall; causes that are not found by then are not sought.")
-@output_option("text", "json")
+@output_option("text", "markdown", "json")
 def command(
-    *, paths: Sequence[str], environments: Sequence[str], select: Sequence[str], ignore: Sequence[str],
-    time_limit: float, output: Sequence[Output],
+    *, paths: Sequence[str], since: str | None, environments: Sequence[str], select: Sequence[str],
+    ignore: Sequence[str], time_limit: float, output: Sequence[Output],
 ) -> int:  # fmt: skip
-    """Say what changes from one design to another (PATHS are two), or from one environment to another (one PATH).
+    """Say what changes from one design to another (PATHS are two), or of one PATH: from one environment to another, or
+    since a commit.
 
     Each verdict that changes stands with its causes: sets of changed values of which each alone, put into the first
     design, makes the change; a set has no value that could be left out.  Exit 1: the second one has a conflict that
@@ -45,14 +47,18 @@ def command(
         raise UsageError(f"{len(paths)} paths: two designs are compared")
     with Progress("comparing") as bar, interruptible(bar) as run:
         result = diff(
-            paths[0], paths[1] if len(paths) == 2 else None, environments=tuple(environments), select=tuple(select),
-            ignore=tuple(ignore), time_limit=time_limit,
+            paths[0], paths[1] if len(paths) == 2 else None, since=since or "", environments=tuple(environments),
+            select=tuple(select), ignore=tuple(ignore), time_limit=time_limit,
         )  # fmt: skip
     put_out(output, lambda form: _rendered(form, result))
     return STOPPED_CODE if run.stopped else int(bool(result.new_conflicts))
 
 
 def _rendered(form: str, result: DiffResult) -> str:
+    if form == "markdown":
+        from coherence.cli._diff_markdown import markdown
+
+        return markdown(result)
     lines = [json.dumps(result.to_dict(), indent=2)] if form == "json" else map(visible, _text(result))
     return "".join(f"{line}\n" for line in lines)
 
@@ -71,11 +77,8 @@ def _text(result: DiffResult) -> Iterator[str]:
     yield from _part(
         "Loops, in the order in which to migrate them, at their operating points:", map(_loop, data["loops"])
     )
-    from coherence.door.result import counted
-
-    new = len(result.new_conflicts)
     yield ""
-    yield f"{counted(len(data['verdicts']), 'verdict')} changed ({new} to a conflict), {data['alike']} alike"
+    yield result.summary
 
 
 def _loop(row: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ from coherence.cli._seconds import time_limit_option
 @click.option("--ledger", metavar="CSV", help="A log of what each device did, for the ledger of losses.")
 @click.option("--step", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Of the telemetry.")
 @click.option("--before", metavar="DESIGN", type=click.Path(), help="Compare with this earlier design.")
+@click.option("--since", metavar="COMMIT", help="Compare with what stood at PATH at this commit.")
 @click.option("--before-telemetry", multiple=True, metavar="FILE", help="Of the earlier design (repeatable).")
 @click.option("--before-requests", metavar="CSV", help="A log of requests of the earlier design.")
 @click.option("--anonymise", is_flag=True, help="Names, lines of the input and hashes are replaced or left out.")
@@ -28,8 +29,8 @@ from coherence.cli._seconds import time_limit_option
 @time_limit_option(1.0, 60.0, "Of the wall, for each engine; what is not reached is undecided.")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, output: str, telemetry: tuple[str, ...], requests: str | None, ledger: str | None,
-    step: float | None, before: str | None, before_telemetry: tuple[str, ...], before_requests: str | None,
-    anonymise: bool, no_cache: bool, time_limit: float,
+    step: float | None, before: str | None, since: str | None, before_telemetry: tuple[str, ...],
+    before_requests: str | None, anonymise: bool, no_cache: bool, time_limit: float,
 ) -> int:  # fmt: skip
     """Write a page about the design at PATH: verdict, inventory, risk surface, findings, margins, floors, plan.
 
@@ -45,8 +46,10 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if not telemetry:
         refuse_given(("requests", "ledger", "step"), "they go with telemetry: say --telemetry FILE")
     measured = TelemetryFiles(telemetry, requests, ledger, step) if telemetry else None
-    options: dict[str, Any] = {"telemetry": measured, "before": before, "anonymous": anonymise}
-    options["telemetry_before"] = _before(before, before_telemetry, before_requests, step)
+    options: dict[str, Any] = {"telemetry": measured, "before": before, "since": since or "", "anonymous": anonymise}
+    if before and since:
+        raise UsageError("--before and --since both name the earlier design: leave one out")
+    options["telemetry_before"] = _before(before or since, before_telemetry, before_requests, step)
     with Progress("assessing"):
         answers = assess(
             path, seconds=time_limit, today=time.strftime("%Y-%m-%d"), answering=_cached(no_cache), **options
@@ -61,7 +64,8 @@ def _before(before: str | None, series: tuple[str, ...], requests: str | None, s
     from coherence.assessment.parts.answers import TelemetryFiles
 
     if before is None:
-        refuse_given(("before_telemetry", "before_requests"), "they are of the earlier design: say --before DESIGN")
+        words = "they are of the earlier design: say --before DESIGN, or --since COMMIT"
+        refuse_given(("before_telemetry", "before_requests"), words)
     if not series:
         refuse_given(("before_requests",), "it goes with telemetry: say --before-telemetry FILE")
         return None

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import WHOLE, run_limit
 from coherence.door.check import codes
 from coherence.door.result import VerbResult, counted, head, listed
-from coherence.door.sources import Source, name_of, workspace_of
+from coherence.door.sources import Source, is_path, name_of, workspace_of
 from coherence.exploring.verdict_changes import DesignChanges, VerdictChange, compared, verdicts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from coherence.checking.workspace import Entry
     from coherence.loops.analysis.loop_distances import LoopDistance
 
@@ -53,6 +56,12 @@ class DiffResult(VerbResult):
         """Returns the changes of which the later design has a conflict and the earlier one has none."""
         return tuple(change for change in self.verdicts if change.is_new_conflict)
 
+    @property
+    def summary(self) -> str:
+        """Returns how many verdicts changed, and how many did not."""
+        changed, new = len(self.verdicts), len(self.new_conflicts)
+        return f"{counted(changed, 'verdict')} changed ({new} to a conflict), {self.compared.alike} alike"
+
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         for row in self.data["verdicts"]:
             causes = " | ".join(" and ".join(cause) for cause in row["causes"]) or row["reason"]
@@ -69,12 +78,13 @@ class DiffResult(VerbResult):
 
 
 def diff(
-    before: Source, after: Source | None = None, *, environments: Sequence[str] = (),
+    before: Source, after: Source | None = None, *, since: str = "", environments: Sequence[str] = (),
     select: str | Sequence[str] = (), ignore: str | Sequence[str] = (), time_limit: float = 60.0,
 ) -> DiffResult:  # fmt: skip
     """Returns what differs between two designs, or between two environments of one design.
 
     before, after: each a Design, a path, a text or a mapping; without `after` two environments of `before`.
+    since: a commit; the design at the path `before` as it stood there is compared with that of today.
     environments: of one design the two that are compared (needed where it has more than two); of two designs the one
     that both are read in, or one for each.  select, ignore: beginnings of codes.
     time_limit: seconds of the wall; causes that are not found by then are not sought.
@@ -83,14 +93,45 @@ def diff(
     from coherence.checking.design_check import Options
 
     chosen, left = codes(select), codes(ignore)
-    old, new = _two(before, after, tuple(environments))
-    options = Options(chosen, left, time_limit / WHOLE / 2, verify_repairs=False)
-    with run_limit(time_limit):
-        answers = compared(old, new, options)
-    loops = () if chosen else _loops(old, new, time_limit / 3)
-    floors = () if chosen else tuple(_floors(old, new))
-    names = [_name(entry, source) for entry, source in ((old, before), (new, before if after is None else after))]
-    return DiffResult(_document(names, answers, floors, loops), answers, floors, loops)
+    with _compared(before, after, since, tuple(environments)) as ((first, old), (last, new)):
+        options = Options(chosen, left, time_limit / WHOLE / 2, verify_repairs=False)
+        with run_limit(time_limit):
+            answers = compared(old, new, options)
+        loops = () if chosen else _loops(old, new, time_limit / 3)
+        floors = () if chosen else tuple(_floors(old, new))
+    return DiffResult(_document([first, last], answers, floors, loops), answers, floors, loops)
+
+
+Named: TypeAlias = tuple[str, "Entry"]
+
+
+@contextmanager
+def _compared(
+    before: Source, after: Source | None, since: str, environments: tuple[str, ...]
+) -> Iterator[tuple[Named, Named]]:
+    """Yields the two designs with their names; the files of a commit are there as long."""
+    if not since:
+        sources = before, before if after is None else after
+        old, new = _two(before, after, environments)
+        yield (_name(old, name_of(sources[0])), old), (_name(new, name_of(sources[1])), new)
+        return
+    if after is not None or not is_path(before):
+        raise UsageError("a commit goes with one path: the design there, as it stood and as it is")
+    from coherence.checking.earlier_tree import earlier_design
+
+    chosen = _few(environments)
+    with earlier_design(since, str(before)) as stood:
+        old, new = _at(stood.path, stood.root, chosen[0]), _at(str(before), None, chosen[1])
+        yield (_name(old, f"{before} at {stood.commit}"), old), (_name(new, str(before)), new)
+
+
+def _at(path: str, root: Path | None, environment: str) -> Entry:
+    """Returns the design at a path in an environment."""
+    from coherence.checking.workspace import open_workspace
+    from coherence.language.environments.overlay import chosen_environment
+
+    with chosen_environment(environment) if environment else nullcontext():
+        return open_workspace([path], root=root).one_entry(path)
 
 
 def _two(before: Source, after: Source | None, environments: tuple[str, ...]) -> tuple[Entry, Entry]:
@@ -98,12 +139,18 @@ def _two(before: Source, after: Source | None, environments: tuple[str, ...]) ->
         entries = workspace_of(before).entries
         names = environments or tuple(entry.design.environment for entry in entries)
         if len(names) != 2 or not all(names):
-            raise UsageError(f"{name_of(before)}: name a second design, or two of its environments (`--in A --in B`)")
+            words = "name a second design, or two of its environments (`--in A --in B`), or a commit (`--since`)"
+            raise UsageError(f"{name_of(before)}: {words}")
         return _of(before, names[0]), _of(before, names[1])
+    first, last = _few(environments)
+    return _of(before, first), _of(after, last)
+
+
+def _few(environments: tuple[str, ...]) -> tuple[str, str]:
+    """Returns the environment of each of two designs."""
     if len(environments) > 2:
         raise UsageError("two designs are in two environments at most")
-    first, last = (environments[0], environments[-1]) if environments else ("", "")
-    return _of(before, first), _of(after, last)
+    return (environments[0], environments[-1]) if environments else ("", "")
 
 
 def _of(source: Source, environment: str) -> Entry:
@@ -113,8 +160,8 @@ def _of(source: Source, environment: str) -> Entry:
     return entry_of(read(source, environment=environment)) if environment else entry_of(source)
 
 
-def _name(entry: Entry, source: Source) -> str:
-    return " in ".join(filter(None, (name_of(source), entry.design.environment)))
+def _name(entry: Entry, source: str) -> str:
+    return " in ".join(filter(None, (source, entry.design.environment)))
 
 
 def _loops(before: Entry, after: Entry, seconds: float) -> tuple[LoopDistance, ...]:

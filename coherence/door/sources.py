@@ -50,6 +50,11 @@ def workspace_of(source: Source, *, name: str = NAME) -> Workspace:
     return open_workspace([source])
 
 
+def is_path(source: Source) -> bool:
+    """Decides whether a source is a path, and no text or design."""
+    return isinstance(source, Path) or (isinstance(source, str) and "\n" not in source)
+
+
 def name_of(source: Source) -> str:
     """Returns the path of a source, or `<design>`."""
     if isinstance(source, Design):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import coherence as co
 from coherence.base.errors import UsageError
 from coherence.cli._run import run
+from tests.checking.git_repositories import Repository
 
 DESIGN = """\
 coherence: 1
@@ -83,3 +85,46 @@ def test_the_command_exits_1_at_a_new_conflict(tmp_path: Path, capsys: pytest.Ca
     assert "choose it by `--in`: near, far" in capsys.readouterr().err
     assert run(["graph", str(file), "-o", "svg"]) == 2
     assert run(["rules", "--in", "near"]) == 2
+
+
+def test_a_design_is_compared_with_what_stood_at_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    repository = Repository(tmp_path / "work")
+    repository.commit(d=BEFORE)
+    repository.commit(d=AFTER)
+    assert run(["diff", "--since", "HEAD~1", "d.yaml", "-s", "COH201", "-o", "json=a.json"]) == 1
+    assert run(["diff", "HEAD.yaml", "--since", "HEAD~1"]) == 2
+    data = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    direct = co.diff(BEFORE, AFTER, select="COH201").data
+    assert [row["causes"] for row in data["verdicts"]] == [row["causes"] for row in direct["verdicts"]] != []
+    assert data["before"].startswith("d.yaml at ")
+    assert data["values"][0]["file"] == "d.yaml"
+    capsys.readouterr()
+    assert run(["diff", "--since", "HEAD", "d.yaml", "-s", "COH201"]) == 0
+    assert "0 verdicts changed" in capsys.readouterr().out
+    assert run(["report", "--since", "HEAD~1", "d.yaml", "-o", "r.html", "--no-cache"]) == 0
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "coherence diff --since 'HEAD~1' d.yaml" in unescape(page)
+    assert str(tmp_path) not in page
+    with pytest.raises(UsageError, match="goes with one path"):
+        co.diff(BEFORE, since="HEAD")
+
+
+def test_markdown_is_a_table_of_each_kind_and_shows_a_hostile_name_as_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(BEFORE, encoding="utf-8")
+    Path("[b](c)|<i>.yaml").write_text(AFTER, encoding="utf-8")
+    assert run(["diff", "a.yaml", "[b](c)|<i>.yaml", "-s", "COH201", "-o", "markdown"]) == 1
+    shown = capsys.readouterr().out
+    assert "1 verdict changed (1 to a conflict), 1 alike." in shown
+    assert "| new conflict | COH201 | web -&gt; shop | proved | conflict (possible) | calls.web -&gt; shop" in shown
+    assert "## Values that differ" in shown
+    assert "<i>" not in shown
+    assert "](" not in shown.replace("\\]", "")
+    rows = [line for line in shown.splitlines() if line.startswith("|")]
+    assert {line.replace("\\|", "").count("|") for line in rows} == {3, 8}

@@ -48,7 +48,8 @@ class TelemetryFiles:
 
 @dataclass(frozen=True)
 class Assessment:
-    """The answers about one design.  `before`: the report about an earlier one, and its path.
+    """The answers about one design.  `before`: the report about an earlier one, and its path; `since`: it is the same
+    path at this commit.
 
     `measured_before`: what the telemetry of the earlier design says of it.
     """
@@ -62,6 +63,7 @@ class Assessment:
     telemetry: tuple[Section, ...] = ()
     measured: TelemetryFiles | None = None
     before: tuple[str, Report] | None = None
+    since: str = ""
     anonymous: bool = False
     runs: RunAnswers = NOT_RUN
     stability: AssessedMap = NO_MAP
@@ -109,9 +111,14 @@ def weak(finding: Finding) -> bool:
 
 def assess(  # noqa: PLR0913  (one parameter per question of the page)
     path: str, *, seconds: float, today: str, telemetry: TelemetryFiles | None = None, before: str | None = None,
-    telemetry_before: TelemetryFiles | None = None, answering: Answering | None = None, anonymous: bool = False,
+    since: str = "", telemetry_before: TelemetryFiles | None = None, answering: Answering | None = None,
+    anonymous: bool = False,
 ) -> Assessment:  # fmt: skip
-    """Asks every engine about the design at a path, each within so many seconds.  Raises InputError, UsageError."""
+    """Asks every engine about the design at a path, each within so many seconds.
+
+    before: the path of an earlier design; since: a commit, at which the design at the same path is the earlier one.
+    Raises InputError, UsageError.
+    """
     from coherence.base.reads import recorded
     from coherence.checking.workspace import open_workspace
     from coherence.loops.pictures.analysis_figure import system_name
@@ -119,9 +126,10 @@ def assess(  # noqa: PLR0913  (one parameter per question of the page)
     workspace = open_workspace([path])
     design = workspace.one_entry(path).design
     report = _report(workspace, seconds, today, answering)
-    other = None if before is None else open_workspace([before])
-    earlier = None if other is None or before is None else (before, _report(other, seconds, today, answering))
-    old = None if other is None or before is None else other.one_entry(before).design
+    other = _stood_at(since, path) if since else open_workspace([before]) if before else None
+    named = before or path
+    earlier = None if other is None else (named, _report(other, seconds, today, answering))
+    old = None if other is None else other.one_entry(named).design
     system = design.system.text if design.system else system_name(path)
     with recorded():
         loops, floors = _loops(design, workspace, seconds, system), _floors(design)
@@ -130,8 +138,17 @@ def assess(  # noqa: PLR0913  (one parameter per question of the page)
         runs = run_answers(design, old, seconds)
         names = [name for group in (loops.analysis.groups if loops.analysis else ()) for name in group.group.names]
         mapped = stability_map(workspace.entries[0], report.findings, names, seconds / 3) if names else NO_MAP
-    return Assessment(path, system, design, report, loops, floors, measured, telemetry, earlier, anonymous,
+    return Assessment(path, system, design, report, loops, floors, measured, telemetry, earlier, since, anonymous,
                       runs, mapped, past)  # fmt: skip
+
+
+def _stood_at(commit: str, path: str) -> Workspace:
+    """Returns the designs at a path as they stood at a commit, named as they are today."""
+    from coherence.checking.earlier_tree import earlier_design
+    from coherence.checking.workspace import open_workspace
+
+    with earlier_design(commit, path) as stood:
+        return open_workspace([stood.path], root=stood.root)
 
 
 def _report(workspace: Workspace, seconds: float, today: str, answering: Answering | None) -> Report:

@@ -40,10 +40,18 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
         table("What is counted", ("count", "before", "after", "change"), rows, numbers="1 2 3"),
         _listed("Gone since", gone), _listed("New", come),
         *_figures(assessment), *_indices(assessment),
-        reproduced("check", path), reproduced("check", assessment.path),
-        *([reproduced("simulate", path, "--against", assessment.path, *assessment.runs.command)]
-          if assessment.runs.before else []),
+        *_commands(assessment, path),
     )  # fmt: skip
+
+
+def _commands(assessment: Assessment, path: str) -> Iterator[Child]:
+    """Yields what gives the numbers again; the design of a commit has to be written to a file for a run."""
+    if assessment.since:
+        yield reproduced("diff", "--since", assessment.since, assessment.path)
+        return
+    yield from (reproduced("check", path), reproduced("check", assessment.path))
+    if assessment.runs.before:
+        yield reproduced("simulate", path, "--against", assessment.path, *assessment.runs.command)
 
 
 def _figures(assessment: Assessment) -> Iterator[Child]:
