@@ -4,7 +4,8 @@
     C_nom T - C_eff T = sum_{d,k} (y[d] - r[d,k] z[k]) t[d, useful k] + sum_d y[d] sum_{s not useful} t[d, s]
 
 Amounts are in work units at shadow prices.  A ledger says where time went; why it went there is attribution, another
-column.  `loss` (L_struct T) leaves out idle time for want of demand; `gap` (L_text T) is the whole difference.
+column.  `gap` (L_text T) is the whole difference, `loss` leaves out of it idle time for want of demand, and
+`structural` (L_struct T) also the types that are not structural, and what no log names.
 A term below zero refutes a stated rate or a count: it is told as that and never cut off.
 SOURCE: definitions.md 1.3-1.5.
 """
@@ -69,7 +70,7 @@ class LossLedger:
     times: Times
     states: tuple[LedgerLine, ...]
     types: tuple[LedgerLine, ...]
-    totals: Mapping[str, float]  # the denominators, `useful`, `gap` and `idle_slack`
+    totals: Mapping[str, float]  # the denominators, `useful`, `gap`, `structural` and `idle_slack`
     gap: LedgerShare  # U_gap
     structural: LedgerShare  # U_struct
     violations: tuple[str, ...]
@@ -91,8 +92,8 @@ class LossLedger:
 
     @property
     def loss_structural(self) -> float:
-        """L_struct = L_text - y . idle_slack / T."""
-        return self.totals["loss"] / self.times.window
+        """L_struct = L_text - y . t / T, t: idle for want of demand, and in states that are not structural."""
+        return self.totals["structural"] / self.times.window
 
     @property
     def mode(self) -> str:
@@ -123,9 +124,9 @@ def ledger(capacity: Capacity, times: Times, *, level: float = LEVEL, rounding: 
         times=times,
         states=tuple(_line(column, sums) for column in _state_columns()),
         types=tuple(_line(Column(loss.letter, loss.letter, "held", loss.name), sums) for loss in losses()),
-        totals={name: float(sums.priced[name].sum()) for name in (*DENOMINATORS, "useful", "gap", SLACK)},
+        totals={name: float(sums.priced[name].sum()) for name in (*DENOMINATORS, "useful", "gap", "structural", SLACK)},
         gap=_share(sums, "gap", "provisioned"),
-        structural=_share(sums, "loss", "demanded"),
+        structural=_share(sums, "structural", "demanded"),
         violations=(*times.broken, *_violations(capacity, times)),
     )
 
@@ -164,6 +165,7 @@ def _sums(capacity: Capacity, times: Times, level: float) -> _Sums:
         mine = [column.name for column in _state_columns() if column.letter == loss.letter]
         rows[loss.letter] = sum((rows[name] for name in mine), np.zeros_like(rows["gap"]))
         seconds[loss.letter] = sum(seconds[name] or 0.0 for name in mine)
+    rows["structural"] = sum((rows[one.letter] for one in losses() if one.structural), np.zeros_like(rows["gap"]))
     prices = np.concatenate([capacity.y, capacity.z])
     priced = {name: row @ prices for name, row in rows.items()}
     return _Sums(capacity, level, ROUNDING * capacity.value * times.window, rows, priced, seconds)

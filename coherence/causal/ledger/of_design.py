@@ -23,7 +23,7 @@ from coherence.causal.ledger.capacity_design import StatedFleet, fleet_of
 from coherence.causal.ledger.log import read_log, times_of_log
 from coherence.causal.ledger.loss_ledger import LossLedger, ledger
 from coherence.causal.ledger.of_series import signals, times_of_series
-from coherence.causal.ledger.states import SLACK, UNLABELLED, USEFUL, columns
+from coherence.causal.ledger.states import SLACK, UNLABELLED, USEFUL, columns, losses
 from coherence.causal.ledger.times import ROUNDING, Times, unbalanced, with_rest_unlabelled
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree
@@ -33,7 +33,7 @@ from coherence.language.workloads import Workload
 SUMS = ("held", "idle")  # signals of a tier that add up several states: for the audit, never for the ledger
 OTHERS = ("count", "work", *SUMS)  # further signals of a tier
 WORK = "work units"
-LOST, TEXT = "L_struct", "C_nom - C_eff"  # without and with idle time for want of demand
+LOST, TEXT = "L_struct", "C_nom - C_eff"  # without and with what is idle for want of demand or not structural
 
 
 @dataclass(frozen=True)
@@ -129,35 +129,41 @@ def _closed(stated: StatedFleet, unit: str, series: Series | None, times: Times)
         return Booked(stated, unit, series, refused=render_problems(error))
 
 
-def lost_time(given: LossLedger, series: Series, unit: str = WORK, *, idle: bool = False) -> LossExpression:
-    """L_struct at each time, in work units per second, as an exact sum over state signals; with `idle` C_nom - C_eff.
+def lost_time(given: LossLedger, series: Series, unit: str = WORK, *, whole: bool = False) -> LossExpression | None:
+    """L_struct at each time, in work units per second, as an exact sum over state signals; `whole`: C_nom - C_eff.
 
     Idle time for want of demand is what the other states leave over: a cause that takes less of it saves devices, not
-    work, so that it is no part of what is explained unless it is asked for.  A second of d in a state that is not
+    work, so that it is no part of what is explained unless it is asked for; no more are states that are not structural
+    or unexplained.  None where no other state has a signal.  A second of d in a state that is not
     useful loses y[d], one of useful work of class k what it falls short of y[d]; devices that no signal speaks of are
     `<device>.unlabelled`, a signal of its own.
     """
     fleet, worth, short = given.capacity.fleet, given.capacity.y, given.capacity.reduced
+    letters = {loss.letter for loss in losses() if not loss.structural}
+    states = [column.name for column in columns() if column.letter in letters or column.name == SLACK]
+    beyond = {f"{device}.{state}" for device in fleet.devices for state in states}
     weights: dict[str, float] = {}
     beside: dict[str, Floats] = {}
     for d, device in enumerate(fleet.devices):
         mine = dict(_weights(fleet, device, float(worth[d]), short[d].tolist(), series))
-        slack = mine.get(f"{device}.{SLACK}")
-        mine |= {f"{device}.{SLACK}": 0.0} if slack is not None and not idle else {}
+        mine |= {name: 0.0 for name in mine if not whole and name in beyond}
         rest = fleet.count[d] - sum((series[name] for name in mine), np.zeros(len(series)))
         if np.nanmax(np.abs(rest), initial=0.0) > ROUNDING * fleet.count[d]:
             name = f"{device}.{UNLABELLED}"
-            mine, beside[name] = {**mine, name: float(worth[d])}, rest
-        beside |= {
+            beside[name] = rest + (series[name] if name in mine else 0.0)
+            mine[name] = float(worth[d]) if whole else 0.0
+        beside = {
             name: series[name] for name in mine if name in series and np.nanmax(series[name]) == np.nanmin(series[name])
-        }
+        } | beside
         weights |= {name: weight for name, weight in mine.items() if abs(weight) > ROUNDING * float(worth.max())}
+    if not weights:
+        return None
     values = sum((w * (beside[n] if n in beside else series[n]) for n, w in weights.items()), np.zeros(len(series)))
     terms = [Arithmetic("*", Number(Fraction(weight)), Name(name)) for name, weight in weights.items()]
     tree: Tree = terms[0]
     for term in terms[1:]:
         tree = Arithmetic("+", tree, term)
-    name = TEXT if idle else LOST
+    name = TEXT if whole else LOST
     equation = Equation(name, tuple((name, 0) for name in weights), exact=tuple(weights.values()))
     return LossExpression(
         name, values, tree, equation, {name: beside[name] for name in weights if name in beside}, f"{unit}/s"

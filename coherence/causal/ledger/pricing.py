@@ -154,8 +154,15 @@ def ghosts(
 
 def _tokens(generated: float | None, delivered: float | None, price: float | None) -> Ghost:
     name, words = "tokens burned without delivery", "tokens generated less tokens in accepted results, at their price"
-    amounts = {"tokens generated, over all attempts": generated, "tokens in accepted results": delivered}
-    missing = [what for what, number in (*amounts.items(), ("the price of a token", price)) if number is None]
+    amounts = {
+        "tokens generated, over all attempts (<workload>.tokens_generated)": generated,
+        "tokens in accepted results (<workload>.tokens_delivered)": delivered,
+    }
+    missing = [
+        what
+        for what, n in (*amounts.items(), ("the price of a token (`prices: {token: 0.000002 usd/token}`)", price))
+        if n is None
+    ]
     if generated is None or delivered is None or price is None:
         return Ghost(name, None, words, ", ".join(missing))
     if not (0 <= delivered <= generated < np.inf and 0 <= price < np.inf):

@@ -17,7 +17,8 @@ from coherence.causal.ledger.of_design import Booked, render_problems
 from coherence.causal.ledger.pricing import Bill, Ghost, bill, ghosts, prices_of
 from coherence.causal.ledger.report import bill_to_dict, ledger_to_dict
 from coherence.causal.ledger.report import waterfall as steps
-from coherence.causal.ledger.states import SLACK, UNLABELLED
+from coherence.causal.ledger.states import SLACK, UNLABELLED, losses
+from coherence.causal.ledger.token_counts import token_counts
 from coherence.causal.session.context import Context
 from coherence.causal.session.figures import AmountBar, waterfall
 from coherence.reporting.pictures.figure import Panel
@@ -81,6 +82,11 @@ def _heads(given: LossLedger, unit: str) -> TextTable:
         ("C_eff, what was done in time and used", _figure(given.effective), render_interval(done)),
         ("C_nom - C_eff", _figure(given.loss_text), render_interval(lost)),
         ("  of it idle for want of demand", _figure(slack), ""),
+        *(
+            (f"  of it {line.words}", _figure(line.amount / window), "")
+            for line in (given[loss.letter] for loss in losses() if not loss.structural)
+            if not _nothing(line)
+        ),
         ("  of it lost, L_struct", _figure(given.loss_structural), ""),
         ("U_struct, lost of what was demanded", _percent(given.structural.value), _reach(given.structural)),
         ("U_gap, C_nom - C_eff of C_nom", _percent(given.gap.value), _reach(given.gap)),
@@ -130,12 +136,14 @@ def _demand(booked: Booked, given: LossLedger) -> Iterator[str]:
     share = rest.seconds / (given.times.window * float(given.capacity.fleet.count.sum()))
     where = "no state signal" if booked.series is not None else "no state in the log"
     yield f"{_percent(share)} of device time has {where}: it counts as {UNLABELLED}"
+    lost, demanded = given.totals["structural"], given.totals["demanded"]
+    most = f"if all of that were lost, U_struct would be {_percent((lost + rest.amount) / demanded)}"
     logged = booked.series is not None and any(f"{d}.{SLACK}" in booked.series for d in given.capacity.fleet.devices)
     if logged or given[SLACK].seconds:
+        yield most
         yield MODES[given.mode]
-        return
-    least = (given.totals["loss"] - rest.amount) / (given.totals["demanded"] - rest.amount)
-    yield f"if all of that were idle for want of demand, U_struct would be {_percent(least)}: log {SLACK}"
+    elif demanded > rest.amount:
+        yield f"{most}; if it were idle for want of demand, {_percent(lost / (demanded - rest.amount))}: log {SLACK}"
 
 
 def _shares(given: LossLedger, *, states: bool = True) -> TextTable:
@@ -195,7 +203,11 @@ def _priced(context: Context, given: LossLedger) -> tuple[tuple[TextTable, ...],
         priced = bill(given.times, prices_of(context.design, fleet))
     except InputError as error:
         return (), tuple(f"no money is told: {why}" for why in render_problems(error)), {}
-    hidden = ghosts(priced)
+    window = context.settings.window
+    tokens = token_counts(context.design, context.whole.between(*window) if window else context.whole)
+    hidden = ghosts(
+        priced, tokens_generated=tokens.generated, tokens_delivered=tokens.delivered, price_of_token=tokens.price
+    )
     return (_money(priced),), tuple(_ghosts(hidden, priced)), {"money": bill_to_dict(priced, hidden)}
 
 

@@ -20,6 +20,7 @@ from coherence.causal.fitting.fit import Fitted, fit, supported
 from coherence.causal.fitting.fit_streams import fit_chunks
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.ledger.of_design import LOST, TEXT, Booked, booked, lost_time, state_signals
+from coherence.causal.ledger.token_counts import token_signals
 from coherence.causal.session.call_candidates import accounts
 from coherence.causal.session.candidates import candidates
 from coherence.causal.session.couplings import Tested, tested
@@ -83,7 +84,7 @@ class Context:
         columns = (*self.whole.names, *(one.what for one in self.whole.excluded))
         return (
             *candidates(self.model, columns).nodes, *state_signals(self.design, self.whole, others=True),
-            *bands(self.model, self.whole),
+            *bands(self.model, self.whole), *token_signals(self.design, self.whole),
         )  # fmt: skip
 
     @cached_property
@@ -140,7 +141,10 @@ class Context:
             return None
         if stated is None and not any(map(self._declared.causes, booked.series.names)):
             return None
-        return lost_time(booked.ledger, self.whole, booked.unit, idle=stated == TEXT)
+        lost = lost_time(booked.ledger, self.whole, booked.unit, whole=stated == TEXT)
+        if lost is None and stated is not None:
+            raise UsageError(f"--loss: no state that is structural has a signal; name '{TEXT}', or log states")
+        return lost
 
     @cached_property
     def _declared(self) -> CausalGraph:
@@ -217,7 +221,8 @@ class Context:
         if self.chunks is not None:
             return Tested((), 0)
         graph = self._declared
-        beside = (*state_signals(self.design, self.whole, others=True), *bands(self.model, self.whole))
+        beside = (*state_signals(self.design, self.whole, others=True), *bands(self.model, self.whole),
+                  *token_signals(self.design, self.whole))  # fmt: skip
         booked_only = set(beside) - {one.effect for one in graph.influences}
         series = self.usable[0].of(name for name in self.usable[0].names if name not in booked_only)
         series = without_copies(series, graph.nodes)

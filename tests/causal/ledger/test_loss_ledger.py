@@ -69,6 +69,15 @@ def test_a_ledger_by_hand() -> None:
     assert one(useful=900, barrier=100).mode == "throughput"
 
 
+def test_what_is_not_structural_and_what_nothing_names_is_lost_but_not_structural() -> None:
+    """50 of 100 lost: 20 to a barrier, 15 to input data, 15 unlabelled; coordination could win back the 20."""
+    found = one(useful=500, barrier=200, data_pipeline=150, unlabelled=150)
+    assert (found.loss_text, found.loss_structural) == pytest.approx((50, 20))
+    assert (found.structural.value, found.gap.value) == pytest.approx((0.2, 0.5))
+    assert found.totals["loss"] == pytest.approx(5000), "shares of the loss stay shares of all that is lost"
+    assert [found[letter].shares["loss"].value for letter in "AOU"] == pytest.approx([0.4, 0.3, 0.3])
+
+
 def test_an_idle_fleet_has_lost_nothing() -> None:
     """The falsifier of the two headlines: U_gap near 1, U_struct 0."""
     found = one(useful=10, idle_slack=990)

@@ -71,7 +71,10 @@ def test_ghost_costs() -> None:
     assert "confirmed cause" in hours.missing
     _, unknown, _ = ghosts(bill(SPENT, PRICES), tokens_generated=10)
     assert unknown.cost is None
-    assert unknown.missing == "tokens in accepted results, the price of a token"
+    assert unknown.missing == (
+        "tokens in accepted results (<workload>.tokens_delivered), "
+        "the price of a token (`prices: {token: 0.000002 usd/token}`)"
+    )
     _, wrong, _ = ghosts(bill(SPENT, PRICES), tokens_generated=10, tokens_delivered=11, price_of_token=1)
     assert wrong.cost is None
     assert "assumption violated" in wrong.missing

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coherence.base.errors import UsageError
 from coherence.causal.data.series import Floats
 from coherence.causal.sections import ledger
 from tests.causal.sections.contexts import CHAIN, FLEET, chain, context, lines, tables
 
 PRICES = "prices: {h100: 2 usd/h}\n"
+IDLE = "if it were idle for want of demand,"
 ROWS = 400  # of 10 s: 4000 s, 1.111 h
 
 
@@ -56,21 +58,23 @@ def test_what_time_won_back_becomes(counts: dict[str, float], words: str) -> Non
 
 
 def test_time_without_a_signal_is_told_with_what_it_would_be_if_idle() -> None:
-    """3 of 10 devices without a state: as loss 4 / 10, as idle 1 / 7."""
+    """3 of 10 devices without a state: as lost 4 / 10, as idle 1 / 7; what nothing names is not structural."""
     section = ledger.answer(context(FLEET, devices(useful=6, barrier=1)))
     assert lines(section) == [
         "30.0 % of device time has no state signal: it counts as unlabelled",
-        "if all of that were idle for want of demand, U_struct would be 14.3 %: log idle_slack",
+        f"if all of that were lost, U_struct would be 40.0 %; {IDLE} 14.3 %: log idle_slack",
     ]
     assert section is not None
-    assert section.data["U_struct"]["value"] == pytest.approx(0.4)
+    assert section.data["U_struct"]["value"] == pytest.approx(0.1)
 
 
 def test_where_idle_time_is_logged_no_other_idle_time_is_imagined() -> None:
     told = lines(ledger.answer(context(FLEET, devices(useful=6, barrier=1, idle_slack=1))))
     assert told[0] == "20.0 % of device time has no state signal: it counts as unlabelled"
-    assert len(told) == 2
-    assert told[1].startswith("devices idle for want of demand")
+    assert told[1:] == [
+        "if all of that were lost, U_struct would be 33.3 %",
+        "devices idle for want of demand: time won back saves devices, and adds no work",
+    ]
 
 
 def test_more_states_than_devices_are_refused() -> None:
@@ -93,6 +97,44 @@ def test_money_stands_beside_with_the_shares_of_time() -> None:
     assert section.data["money"]["cost"] == pytest.approx(10 * 2 * 4000 / 3600)
     assert lines(section)[1].startswith("accelerator time without progress: 3.333 usd")  # barrier and launch
     assert all("not known; measure " in line for line in lines(section)[2:])
+
+
+BURNED = {"chat.tokens_generated": np.full(ROWS, 20_000.0), "chat.tokens_delivered": np.full(ROWS, 12_000.0)}
+
+
+def test_tokens_of_no_accepted_result_are_a_cost_where_they_are_counted_and_priced() -> None:
+    """8,000 tokens a second for 4000 s at 2 usd a million: 64 usd."""
+    priced = FLEET + PRICES.replace("}", ", token: 0.000002 usd/token}")
+    every = lines(ledger.answer(context(priced, {**FULL, **BURNED})))
+    (told,) = [line for line in every if line.startswith("tokens burned without delivery")]
+    assert told.startswith("tokens burned without delivery: 64 usd")
+    (half,) = [
+        line for line in lines(ledger.answer(context(priced, {**FULL, "chat.tokens_generated": FULL["h100.useful"]})))
+        if line.startswith("tokens burned")
+    ]  # fmt: skip
+    assert half.endswith("measure tokens in accepted results (<workload>.tokens_delivered)")
+
+
+def test_what_is_not_structural_is_told_beside_what_is() -> None:
+    """2 of 10 devices in a barrier, 1.5 wait for input data, 1.5 have no state: 20 % of what was demanded."""
+    section = ledger.answer(context(FLEET, devices(useful=5, barrier=2, data_pipeline=1.5, unlabelled=1.5)))
+    heads = {row[0].strip(): row[1] for row in tables(section)[0].rows}
+    assert heads["of it lost, L_struct"] == "100"
+    assert heads["of it not structural"] == "75"
+    assert heads["of it unexplained"] == "75"
+    assert heads["U_struct, lost of what was demanded"] == "20.0 %"
+
+
+def test_what_is_explained_is_what_is_structural() -> None:
+    made = devices(useful=5, data_pipeline=1.5, unlabelled=1.5) | {"h100.barrier": chain(ROWS)["disk.reads"] / 4}
+    given = context(FLEET, made, loss="L_struct").loss
+    assert given is not None
+    assert given.values == pytest.approx(50 * made["h100.barrier"])
+    whole = context(FLEET, made, loss="C_nom - C_eff").loss
+    assert whole is not None
+    assert whole.values == pytest.approx(50 * (10 - made["h100.useful"]))
+    with pytest.raises(UsageError, match="no state that is structural has a signal"):
+        _ = context(FLEET, devices(useful=5, data_pipeline=5), loss="L_struct").loss
 
 
 def test_without_prices_there_is_no_money() -> None:
