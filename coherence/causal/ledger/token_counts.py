@@ -43,7 +43,7 @@ def token_counts(design: Design, series: Series) -> TokenCounts:
     known = np.isfinite(values).all(axis=1)
     totals = dict(zip(names, (values[known].sum(axis=0) * series.step).tolist(), strict=True))
     counted = [name for name in design.workload if any(f"{name}.{w}" in totals for w in (GENERATED, DELIVERED))]
-    return TokenCounts(*(_sum(totals, counted, which) for which in (GENERATED, DELIVERED)), _price(design))
+    return TokenCounts(_sum(totals, counted, GENERATED), _sum(totals, counted, DELIVERED), _price(design))
 
 
 def _sum(totals: dict[str, float], workloads: Iterable[str], which: str) -> float | None:
@@ -54,5 +54,6 @@ def _sum(totals: dict[str, float], workloads: Iterable[str], which: str) -> floa
 
 def _price(design: Design) -> float | None:
     stated = design.prices.get(TOKEN)
-    known = isinstance(stated, Quantity) and stated.exact and stated.dimension == unit("usd/token")[1]
-    return float(stated.low) if known else None
+    if isinstance(stated, Quantity) and stated.exact and stated.dimension == unit("usd/token")[1]:
+        return float(stated.low)
+    return None
