@@ -6,7 +6,6 @@ come, first served; its latency, and the `call_delay` of boundaries between two 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,6 +16,7 @@ from coherence.language.shared_rates import boundaries_between
 from coherence.model.routes import Hop, Transfer, transfers
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
+from coherence.simulate.processes.service_times import uniform_service
 from coherence.simulate.requests.program import Plan, PlanShare, Program, Route, Service, Station
 
 FOR_ALL = 1_000_000  # as many at once as there are
@@ -100,6 +100,4 @@ def _hop(transfer: Transfer, hop: Hop, source: str, notes: list[str]) -> Iterato
 
 
 def _delay(name: str, takes: Quantity) -> Station:
-    low, high = float(takes.low), float(takes.high)
-    mean = (low + high) / 2
-    return Station(name, FOR_ALL, Service(mean, "uniform", (high - low) / math.sqrt(12) / mean if mean else 0.0))
+    return Station(name, FOR_ALL, uniform_service(takes))

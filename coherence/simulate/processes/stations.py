@@ -21,6 +21,8 @@ from coherence.simulate.processes.agents import is_agent
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.gates import is_bucket
 from coherence.simulate.processes.numbers import lower
+from coherence.simulate.processes.restarts import restarts_of
+from coherence.simulate.processes.service_times import uniform_service
 from coherence.simulate.processes.sources import arrivals_of_workload
 from coherence.simulate.requests.first_tries import mean_rate
 from coherence.simulate.requests.program import BatchRule, Service, Station
@@ -107,7 +109,17 @@ def _station(
     return Station(
         component.name, servers, service, room=_room(design, name), plan=onward, by_source=own,
         shed_above=_shed(design, name, notes), cases=flow.cases.get(name, ()), **_discipline(component),
+        restarts=restarts_of(design, pool, notes, refused=_refused(design, component, pool)),
     )  # fmt: skip
+
+
+def _refused(design: Design, component: Component, pool: Component) -> str:
+    """Returns why members of a station cannot begin anew in a run; nothing where they can."""
+    if component.discipline is not None and component.discipline.text.startswith("preemptive"):
+        return f"requests of {component.name} change between members (preemptive)"
+    if _scaling(design, pool) is not None:
+        return f"loops set how many of {pool.name} there are, and do not see which of them start"
+    return ""
 
 
 def _discipline(component: Component) -> dict[str, Any]:
@@ -165,19 +177,13 @@ def _service(
         return mixed
     answer = time_of(pool, "answer")
     if answer is not None:
-        return _uniform(answer)
+        return uniform_service(answer)
     for key in RATES:
         rate = pool.constants.get(key)
         if isinstance(rate, Quantity) and rate.low > 0:
             notes.append(f"{pool.name} serves exponential times, {servers or 1} at once, up to its {key}")
             return Service((servers or 1) / lower(rate, f"{key} of {pool.name}", notes))
     return None
-
-
-def _uniform(takes: Quantity) -> Service:
-    low, high = float(takes.low), float(takes.high)
-    mean = (low + high) / 2
-    return Service(mean, "uniform", (high - low) / math.sqrt(12) / mean if mean else 0.0)
 
 
 def _mixed(design: Design, flow: RequestFlow, component: Component, notes: list[str]) -> Service | None:

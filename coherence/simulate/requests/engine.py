@@ -43,7 +43,8 @@ PLACES = (
     "limit",
     "open breaker",
 )
-ACTIONS = ("sent", "try_failed", "retried", "denied", "hedged", "ended", "stopped", "resumed", "servers_set")
+ACTIONS = ("sent", "try_failed", "retried", "denied", "hedged", "ended", "stopped", "resumed", "servers_set",
+           "begins_anew")  # fmt: skip
 Array = NDArray[Any]
 Loop = Callable[[at.Ints, at.Floats], int]
 
@@ -213,7 +214,8 @@ class RequestRun:
             raise UsageError(f"servers of {station} = {servers!r}; help: give a whole number of at least 0")
         self._memory.make_room()
         n, address = self._memory.n, self._world.stations[names.index(station)]
-        n[address + at.N_SERVERS] = servers
+        n[address + at.WANTED] = servers
+        n[address + at.N_SERVERS] = max(0, servers - int(n[address + at.N_AWAY]))
         task = n[at.TASKS_AT] + at.A_WIDTH * n[at.TAIL]
         n[task : task + at.A_WIDTH] = at.START, address, 0, 0
         n[at.TAIL] += 1

@@ -74,10 +74,12 @@ from coherence.simulate.requests.events_layout import (
     NOTHING,
     NOW,
     OUTAGE_STATION,
+    OVERDUE,
     PAUSE,
     REACHED,
     REQUEST_LIMIT,
     REQUESTS_LEFT,
+    RESTART,
     RESUME,
     RETRY,
     SAMPLED,
@@ -89,6 +91,7 @@ from coherence.simulate.requests.events_layout import (
     SOURCES_AT,
     STAMP,
     START,
+    STARTED,
     T_EVENT,
     TAIL,
     TASKS_AT,
@@ -103,7 +106,7 @@ from coherence.simulate.requests.events_layout import (
     Ints,
 )
 from coherence.simulate.requests.events_limits import expire_call, expire_request, expire_try, hedge_call
-from coherence.simulate.requests.events_outages import stop_or_go
+from coherence.simulate.requests.events_outages import overdue, restart, started, stop_or_go
 from coherence.simulate.requests.events_owners import arrive, begin
 from coherence.simulate.requests.events_stations import served, start
 from coherence.simulate.requests.events_tables import at_once, take_first
@@ -193,6 +196,14 @@ def happen(n: Ints, x: Floats, kind: int, row: int, stamp: int) -> bool:
         if n[row + ARMED] != stamp:
             return False
         at_once(n, START, row, 0, 0)
+    elif kind == OVERDUE:
+        if n[row + STAMP] != stamp:
+            return False
+        overdue(n, x, row)
+    elif kind == STARTED:
+        started(n, x, row)
+    elif kind == RESTART:
+        restart(n, x, row)
     else:
         assert kind in (PAUSE, RESUME)
         stop_or_go(n, x, kind == PAUSE, row)
@@ -253,7 +264,7 @@ def next_scheduled(n: Ints, x: Floats, time: float) -> int:
     """Returns the first event of the heap happens."""
     event = n[HEAP_AT]
     kind, row, stamp = n[event + E_KEY] >> KIND_SHIFT, n[event + E_ROW], n[event + E_STAMP]
-    if kind == RESUME and n[HEAP] + n[n[row + OUTAGE_STATION] + N_BUSY] + n[MARGIN] > n[HEAP_HOLDS]:
+    if kind in (RESUME, RESTART) and n[HEAP] + n[n[row + OUTAGE_STATION] + N_BUSY] + n[MARGIN] > n[HEAP_HOLDS]:
         return NEEDS_ROOM
     take_first(n, x)
     count_event(n, x, time)

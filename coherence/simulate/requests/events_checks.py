@@ -141,6 +141,7 @@ def _station(station: Station) -> Iterator[str]:
     yield from _known(f"{what}: discipline", station.discipline, DISCIPLINES)
     for name, service in {"": station.service, **station.by_source}.items():
         yield from _service(f"{what}: service{f' of {name}' if name else ''}", service)
+    yield from _restarts(what, station)
     if station.batch:
         facts = {"wait": station.batch.wait, "fixed": station.batch.fixed, "each": station.batch.each}
         yield from _least(f"{what}: batch", facts, finite=True)
@@ -149,6 +150,18 @@ def _station(station: Station) -> Iterator[str]:
             yield f"{what}: batch: largest = {station.batch.largest:g}; help: at most {MOST_SERVERS:,}"
         if station.plan or station.discipline in ("preemptive", "lifo"):
             yield f"{what}: a station that batches cannot call on, preempt or serve the last first; help: drop one"
+
+
+def _restarts(what: str, station: Station) -> Iterator[str]:
+    own = station.restarts
+    if own is None:
+        return
+    if station.batch or station.discipline == "preemptive":
+        yield f"{what}: members that begin anew neither batch nor preempt; help: drop one"
+    yield from _service(f"{what}: start of its members", own.start)
+    for low, high in (*own.working, *own.hung, *own.starting):
+        if not 0 <= low <= high:
+            yield f"{what}: members begin anew after {low!r} to {high!r} s; help: 0 <= least <= most"
 
 
 def _service(what: str, service: Service) -> Iterator[str]:

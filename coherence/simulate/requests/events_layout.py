@@ -24,7 +24,8 @@ OUTSIDE = -2  # in the place of an earlier neighbour: the row is in no list
 # order of the program, then the sample.  Events of one kind happen in the order in which they were scheduled,
 # limits of several routes in the order of the routes.  What an event causes at its own instant (answers, next
 # stages, tries sent, starts of service) is carried out at once, in the order in which it was caused.
-DONE, RESUME, PAUSE, TRY_LIMIT, CALL_LIMIT, HEDGE, RETRY, BATCH_DUE, REQUEST_LIMIT, LET_THROUGH = range(10)
+(DONE, RESUME, PAUSE, TRY_LIMIT, CALL_LIMIT, HEDGE, RETRY, BATCH_DUE, REQUEST_LIMIT, LET_THROUGH, OVERDUE, STARTED,
+ RESTART) = range(13)  # fmt: skip
 KIND_SHIFT = 56  # an event's key is its kind, then its number
 
 # What is carried out at once.
@@ -39,7 +40,7 @@ AT_BREAKER, AT_ROOM, AT_SHED, IN_QUEUE, IN_SERVICE, DOWNSTREAM, IN_OUTAGE, AT_AN
     range(11)
 )
 # What the trace tells.
-SENT, TRY_FAILED, RETRIED, DENIED, HEDGED, ENDS, STOPS, RESUMES, SERVERS_SET = range(9)
+SENT, TRY_FAILED, RETRIED, DENIED, HEDGED, ENDS, STOPS, RESUMES, SERVERS_SET, BEGINS_ANEW = range(10)
 # Phases of a try.
 QUEUED, SERVED, CALLING, BATCHED, LEAVING = range(5)
 FIFO, LIFO, PRIORITY, PREEMPTIVE = range(4)
@@ -60,15 +61,16 @@ R_SOURCE, R_TURNS, R_TRIES, R_SERIAL, R_START, R_NEED, R_DEADLINE, P_PREV, P_NEX
 
 # Counts, by the name under which the result tells them.  Those in LEVELS go down again.
 SOURCE_COUNTS = ("arrivals", "completed", "failed", "in_flight")
-STATION_COUNTS = ("queue", "busy", "servers", "present", "offered", "served", "wasted", "cancelled", "preempted")
+STATION_COUNTS = ("queue", "busy", "servers", "present", "offered", "served", "wasted", "cancelled", "preempted",
+                  "lost", "restarts", "away")  # fmt: skip
 ROUTE_COUNTS = (
     "in_flight", "first_in_flight", "retries_in_flight", "at_station", "open",
     "calls", "succeeded", "gave_up", "dropped",
     "tries", "retries", "hedges", "timeouts", "deadlines", "rejected", "refused", "failed",
-    "served", "cancelled", "abandoned", "denied", "broken",
+    "served", "cancelled", "abandoned", "denied", "broken", "lost",
 )  # fmt: skip
 LEVELS = {"in_flight", "queue", "busy", "servers", "present", "first_in_flight", "retries_in_flight", "at_station",
-          "open"}  # fmt: skip
+          "open", "away"}  # fmt: skip
 # Work of a station in server-seconds, and integrals over time of its queue and of its busy servers.
 WORK = ("demanded", "useful", "wasted", "redone", "discarded", "queue_seconds", "busy_seconds")
 
@@ -77,20 +79,23 @@ WORK = ("demanded", "useful", "wasted", "redone", "discarded", "queue_seconds", 
  SOURCE_DEADLINE, REQUEST_TIMER) = range(12)  # fmt: skip
 SOURCE_WIDTH = REQUEST_TIMER + 3
 # Stations: counts, work, facts, limits; then for each class the list of those that wait and of those in service.
-N_QUEUE, N_BUSY, N_SERVERS, N_PRESENT, N_OFFERED, N_SERVED, N_WASTED, N_CANCELLED, N_PREEMPTED = range(9)
-DEMANDED, USEFUL, WASTED, REDONE, DISCARDED, QUEUE_SECONDS, BUSY_SECONDS, SINCE = range(9, 17)
+(N_QUEUE, N_BUSY, N_SERVERS, N_PRESENT, N_OFFERED, N_SERVED, N_WASTED, N_CANCELLED, N_PREEMPTED, N_LOST, N_RESTARTS,
+ N_AWAY) = range(12)  # fmt: skip
+DEMANDED, USEFUL, WASTED, REDONE, DISCARDED, QUEUE_SECONDS, BUSY_SECONDS, SINCE = range(12, 20)
 (STATION_NUMBER, DISCIPLINE, REDO, LARGEST, STATION_PLANS, STATION_STREAM, PAUSED, REFUSING, ARMED, MEAN, ROOM, SHED,
- WAIT, FIXED, EACH, TAKES, SERVICES, LANES) = range(17, 35)  # fmt: skip
+ WAIT, FIXED, EACH, TAKES, SERVICES, WANTED, LASTS_STREAM, START_STREAM, LANES) = range(20, 41)  # fmt: skip
+# `WANTED`: the servers that there are to be; those that start serve later.  `LASTS_STREAM`: how long a service may last
+# before its server begins anew, or NOTHING; `START_STREAM`: how long it then is away.
 IN_SERVERS, LANE_WIDTH = 2, 4  # offset of the second list of a lane
 # `SERVICES`: a table with the stream and the mean of each source, or NOTHING where all are served alike.
 SERVICE_STREAM, SERVICE_MEAN, SERVICE_WIDTH = range(3)
 # Routes: counts, facts, limits, timers (first, last, armed), pauses before retries.
 (N_LIVE, N_FIRST, N_HELD, N_AT_STATION, N_OPEN, N_CALLS, N_SUCCEEDED, N_GAVE_UP, N_DROPPED, N_TRIES, N_RETRIES,
  N_HEDGES, N_TIMEOUTS, N_DEADLINES, N_REJECTED, N_REFUSED, N_ANSWERED_FAILED, N_ANSWERED, N_CANCELS, N_ABANDONED,
- N_DENIED, N_BROKEN) = range(22)  # fmt: skip
+ N_DENIED, N_BROKEN, N_TRIES_LOST) = range(23)  # fmt: skip
 (ROUTE_NUMBER, STATION, TRIES, RETRY_ON, CANCELS, BUDGET_OF, JITTER, JITTER_STREAM, PER_TRY, ROUTE_DEADLINE, BREAKER,
- MOST_RETRIES, HEDGE_AFTER, SHARE, FLOOR, BASE, CAP, LEAST, MOST) = range(22, 41)  # fmt: skip
-TRY_TIMER, CALL_TIMER, HEDGE_TIMER, FALLBACK, GATES, CIRCUIT, PAUSES = 41, 44, 47, 50, 51, 52, 53
+ MOST_RETRIES, HEDGE_AFTER, SHARE, FLOOR, BASE, CAP, LEAST, MOST) = range(23, 42)  # fmt: skip
+TRY_TIMER, CALL_TIMER, HEDGE_TIMER, FALLBACK, GATES, CIRCUIT, PAUSES = 42, 45, 48, 51, 52, 53, 54
 TIMER_ARMED = 2
 DISTINCT_PAUSES = 64  # pauses before later retries are those of the last
 ROUTE_WIDTH = PAUSES + DISTINCT_PAUSES

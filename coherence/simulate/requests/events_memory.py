@@ -153,7 +153,8 @@ class EventMemory:
         times = heap[:, at.E_TIME].copy().view(np.float64)
         kinds, rows = heap[:, at.E_KEY] >> at.KIND_SHIFT, heap[:, at.E_ROW]
         live = np.ones(len(heap), dtype=bool)
-        for kind, stamp in ((at.DONE, at.T_EVENT), (at.RETRY, at.STAMP), (at.LET_THROUGH, at.STAMP)):
+        stamped = (at.RETRY, at.LET_THROUGH, at.OVERDUE)
+        for kind, stamp in ((at.DONE, at.T_EVENT), *((kind, at.STAMP) for kind in stamped)):
             those = np.flatnonzero(kinds == kind)
             live[those] = self.n[rows[those] + stamp] == heap[those, at.E_STAMP]
         order = np.flatnonzero(live)

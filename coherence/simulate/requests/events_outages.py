@@ -1,14 +1,27 @@
-"""Handles outages in the event loop: servers that stand still and go on."""
+"""Handles outages in the event loop: servers that stand still and go on, and members that begin anew."""
 
 from __future__ import annotations
 
-from coherence.simulate.requests.compiled import inlined
+from coherence.simulate.requests.compiled import compiled, inlined
+from coherence.simulate.requests.events_breakers import note_outcome
 from coherence.simulate.requests.events_layout import (
+    BEGINS_ANEW,
+    CALLING,
     CLASSES,
     DONE,
+    DOWNSTREAM,
+    FAIL,
+    FAILED,
     IN_SERVERS,
+    IN_SERVICE,
     LANE_WIDTH,
     LANES,
+    N_AWAY,
+    N_BUSY,
+    N_LOST,
+    N_RESTARTS,
+    N_SERVERS,
+    N_TRIES_LOST,
     NOTHING,
     NOW,
     OUTAGE_REFUSES,
@@ -16,16 +29,31 @@ from coherence.simulate.requests.events_layout import (
     PAUSED,
     Q_NEXT,
     REFUSING,
+    RESTART,
     RESUMES,
+    SERVED,
+    STAMP,
     START,
+    START_STREAM,
+    STARTED,
+    STATION,
     STOPS,
+    T_CALL,
     T_END,
     T_EVENT,
+    T_NUMBER,
+    T_PHASE,
+    T_ROOT,
+    T_ROUTE,
     T_WORK,
+    TRY_FAILED,
+    WANTED,
     Floats,
     Ints,
 )
-from coherence.simulate.requests.events_tables import at_once, schedule, tell
+from coherence.simulate.requests.events_stations import settle, withdraw
+from coherence.simulate.requests.events_tables import at_once, draw, schedule, tell
+from coherence.simulate.requests.events_tries import depart, detach, give_up_calls
 
 
 @inlined
@@ -68,3 +96,70 @@ def thaw(n: Ints, x: Floats, station: int) -> None:
             schedule(n, x, x[row + T_END], DONE, row, n[row + T_EVENT])
             row = n[row + Q_NEXT]
     at_once(n, START, station, 0, 0)
+
+
+@compiled
+def overdue(n: Ints, x: Floats, row: int) -> None:
+    """A service has lasted for longer than its member may work: it is lost, and the member begins anew."""
+    if n[row + T_PHASE] in (SERVED, CALLING):
+        station = n[n[row + T_ROUTE] + STATION]
+        stays = n[station + N_BUSY] <= n[station + N_SERVERS]
+        lose(n, x, row, station)
+        if stays:  # those that are taken away are not begun again
+            begin_anew(n, x, station)
+
+
+@compiled
+def lose(n: Ints, x: Floats, row: int, station: int) -> None:
+    """A try is lost with the member that worked on it: its caller hears of a failure, if it still waits."""
+    route, call, where = n[row + T_ROUTE], n[row + T_CALL], DOWNSTREAM if n[row + T_PHASE] == CALLING else IN_SERVICE
+    withdraw(n, x, row, station)
+    give_up_calls(n, row)
+    n[route + N_TRIES_LOST] += 1
+    n[station + N_LOST] += 1
+    if call != NOTHING:
+        detach(n, row)
+        note_outcome(n, x, route, 1)
+        tell(n, x, TRY_FAILED, route, n[row + T_ROOT], n[row + T_NUMBER], FAILED, where)
+        at_once(n, FAIL, call, n[call + STAMP], FAILED)
+    depart(n, row, route, station)
+
+
+@compiled
+def begin_anew(n: Ints, x: Floats, station: int) -> None:
+    """A member serves again once it has started; never, where no start of it ends in time."""
+    settle(n, x, station)
+    n[station + N_RESTARTS] += 1
+    n[station + N_AWAY] += 1
+    n[station + N_SERVERS] = max(n[station + WANTED] - n[station + N_AWAY], 0)
+    tell(n, x, BEGINS_ANEW, station, NOTHING, 0, 0, 0)
+    back = x[NOW] + draw(n, x, n[station + START_STREAM])
+    if back < float("inf"):
+        schedule(n, x, back, STARTED, station, 0)
+
+
+@inlined
+def started(n: Ints, x: Floats, station: int) -> None:
+    """A member that began anew serves again."""
+    settle(n, x, station)
+    n[station + N_AWAY] -= 1
+    n[station + N_SERVERS] = max(n[station + WANTED] - n[station + N_AWAY], 0)
+    at_once(n, START, station, 0, 0)
+
+
+@compiled
+def restart(n: Ints, x: Floats, outage: int) -> None:
+    """A member of a station that hangs begins anew, and at this instant the next one; with the last the pause ends."""
+    station = n[outage + OUTAGE_STATION]
+    row = NOTHING
+    for kind in range(n[CLASSES]):
+        if row == NOTHING:
+            row = n[station + LANES + LANE_WIDTH * kind + IN_SERVERS]
+    if row != NOTHING:
+        lose(n, x, row, station)
+    if n[station + N_SERVERS] > 0:
+        begin_anew(n, x, station)
+    if n[station + N_SERVERS] > 0 or row != NOTHING:
+        schedule(n, x, x[NOW], RESTART, outage, 0)
+    else:
+        stop_or_go(n, x, False, outage)

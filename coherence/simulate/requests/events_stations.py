@@ -26,6 +26,7 @@ from coherence.simulate.requests.events_layout import (
     LANE_WIDTH,
     LANES,
     LARGEST,
+    LASTS_STREAM,
     LEAVING,
     LIFO,
     MEAN,
@@ -35,6 +36,7 @@ from coherence.simulate.requests.events_layout import (
     N_SERVERS,
     NOTHING,
     NOW,
+    OVERDUE,
     PAUSED,
     PLAN,
     PREEMPTIVE,
@@ -173,6 +175,8 @@ def serve(n: Ints, x: Floats, row: int, station: int) -> None:
             work = draw(n, x, n[own + SERVICE_STREAM]) * x[own + SERVICE_MEAN]
         x[row + T_WORK] = x[row + T_DEMAND] = work
         x[station + DEMANDED] += x[row + T_DEMAND]
+        if n[station + LASTS_STREAM] != NOTHING:
+            schedule(n, x, now + draw(n, x, n[station + LASTS_STREAM]), OVERDUE, row, n[row + STAMP])
     occupy(n, x, row, station, now)
 
 

@@ -252,14 +252,20 @@ def cancel(n: Ints, x: Floats, row: int) -> None:
         return
     station = n[route + STATION]
     withdraw(n, x, row, station)
+    give_up_calls(n, row)
+    n[route + N_CANCELS] += 1
+    n[station + N_CANCELLED] += 1
+    depart(n, row, route, station)
+
+
+@inlined
+def give_up_calls(n: Ints, row: int) -> None:
+    """A try gives up the calls that it waits for."""
     while n[row + CALLS] != NOTHING:
         child = n[row + CALLS]
         n[row + CALLS] = n[child + S_NEXT]
         n[child + C_OWNER] = NOTHING
         at_once(n, GIVE_UP, child, n[child + STAMP], 0)
-    n[route + N_CANCELS] += 1
-    n[station + N_CANCELLED] += 1
-    depart(n, row, route, station)
 
 
 @inlined

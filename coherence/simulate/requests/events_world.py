@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from coherence.simulate.requests import events_layout as at
 from coherence.simulate.requests.draws import BLOCK, uniform, unit_service
 from coherence.simulate.requests.events_memory import EventMemory
-from coherence.simulate.requests.program import Gate, Plan, PlanShare, Program, RetryPause, Route, Source, Station
+from coherence.simulate.requests.program import (
+    Gate,
+    Outage,
+    Plan,
+    PlanShare,
+    Program,
+    RetryPause,
+    Route,
+    Source,
+    Station,
+)
+from coherence.simulate.requests.restart_times import away, soonest
 from coherence.simulate.requests.service_means import mean_of
 
 DISCIPLINES = {"fifo": at.FIFO, "lifo": at.LIFO, "priority": at.PRIORITY, "preemptive": at.PREEMPTIVE}
@@ -105,7 +116,8 @@ class EventWorld:
     def _write_station(self, station: Station, address: int, classes: int) -> None:
         stream = self.memory.stream(unit_service(self.seed, f"service of {station.name}", station.service))
         facts = {at.DISCIPLINE: DISCIPLINES[station.discipline], at.REDO: int(station.redo)}
-        facts |= {at.STATION_STREAM: stream, at.N_SERVERS: station.servers}
+        facts |= {at.STATION_STREAM: stream, at.N_SERVERS: station.servers, at.WANTED: station.servers}
+        facts |= self._restarts(station)
         facts[at.STATION_PLANS] = self._plans(station.name, station.plan, station.cases)
         facts[at.SERVICES] = self._services(station)
         facts |= dict.fromkeys(range(at.LANES, at.LANES + at.LANE_WIDTH * classes), at.NOTHING)
@@ -116,6 +128,17 @@ class EventWorld:
             limits |= {at.WAIT: station.batch.wait, at.FIXED: station.batch.fixed, at.EACH: station.batch.each}
         self.memory.write(address, facts)
         self.memory.write_floats(address, limits)
+
+    def _restarts(self, station: Station) -> dict[int, int]:
+        """Returns the streams of times after which members begin anew, and for which they are then away."""
+        own = station.restarts
+        if own is None:
+            return {at.LASTS_STREAM: at.NOTHING, at.START_STREAM: at.NOTHING}
+        return {
+            at.LASTS_STREAM: self.memory.stream(soonest(self.seed, f"watch of {station.name}", own.working))
+            if own.working else at.NOTHING,
+            at.START_STREAM: self.memory.stream(away(self.seed, f"starts of {station.name}", own)),
+        }  # fmt: skip
 
     def _services(self, station: Station) -> int:
         """Returns the table of services by source, or NOTHING where all are served alike."""
@@ -173,8 +196,16 @@ class EventWorld:
             if not outage.lasts:
                 continue  # at one instant ends come before beginnings: it would never end
             row = self.memory.words(self._station[outage.station], int(outage.kind == "refuse"))
-            events += [(outage.start, at.PAUSE, row), (outage.start + outage.lasts, at.RESUME, row)]
+            after = self._hangs(outage)
+            ends = at.RESUME if after >= outage.lasts else at.RESTART
+            events += [(outage.start, at.PAUSE, row), (outage.start + min(after, outage.lasts), ends, row)]
         self.memory.schedule(sorted(events))
+
+    def _hangs(self, outage: Outage) -> float:
+        """Returns after how long the members of a station that stands still begin anew (s)."""
+        own = next(station.restarts for station in self.program.stations if station.name == outage.station)
+        name = f"looks at {outage.station} from {outage.start!r} s on"
+        return float(soonest(self.seed, name, own.hung)(1)[0]) if own is not None and own.hung else math.inf
 
 
 def jitter(pause: RetryPause) -> int:

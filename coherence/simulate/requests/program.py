@@ -94,6 +94,23 @@ class BatchRule:
     each: float
 
 
+Window = tuple[float, float]  # a time that is drawn, uniform between the two
+
+
+@dataclass(frozen=True)
+class MemberRestarts:
+    """Servers that begin anew, with the loss of what they work on, and serve again once they have started.
+
+    `working`, `hung`, `starting`: so long after the beginning of a service, of a pause of the station, and of a start,
+    the soonest of them, where that goes on; each a time drawn anew.  `start`: how long a start takes.
+    """
+
+    working: tuple[Window, ...] = ()
+    hung: tuple[Window, ...] = ()
+    starting: tuple[Window, ...] = ()
+    start: Service = Service(0.0, "constant", 0.0)
+
+
 @dataclass(frozen=True)
 class Station:
     """`servers` alike, and a queue of at most `room` waiting tries (more are rejected at once).
@@ -103,6 +120,7 @@ class Station:
     `shed_above`: a try that would have to wait longer than this (queue x mean service / servers) is rejected.
     `by_source`: source -> the service of its requests; those of others, and the mean of all, are `service`.
     `cases`: the plans of which each try follows one, drawn by their weights, in place of `plan`.
+    `restarts`: when its servers begin anew; an answer that comes at the same instant comes first.
     """
 
     name: str
@@ -116,6 +134,7 @@ class Station:
     plan: Plan = ()
     by_source: Mapping[str, Service] = field(default_factory=dict)
     cases: tuple[PlanShare, ...] = ()
+    restarts: MemberRestarts | None = None
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def of_requests(program: Program, result: RequestResult, latencies: Mapping[str,
     for route in program.routes:
         yield from _of_route(route.name, result, breaks=route.opening is not None)
     for station in program.stations:
-        yield from _of_station(station.name, result, setting)
+        yield from _of_station(station.name, result, setting, restarts=station.restarts is not None)
 
 
 OF_WHOM = (
@@ -178,7 +178,7 @@ def _of_route(name: str, result: RequestResult, *, breaks: bool) -> Rows:
             yield (name, "fail at the open breaker", "%"), 100.0 * result.counters[f"{name}.broken"] / tries
 
 
-def _of_station(name: str, result: RequestResult, setting: Setting) -> Rows:
+def _of_station(name: str, result: RequestResult, setting: Setting, *, restarts: bool) -> Rows:
     series = result.series
     shown = series["time"] >= setting.warmup
     queue, servers = (series[f"{name}.{word}"][shown] for word in ("queue", "servers"))
@@ -193,3 +193,7 @@ def _of_station(name: str, result: RequestResult, setting: Setting) -> Rows:
     served = result.counters[f"{name}.served"]
     if served:
         yield (name, "served in vain", "%"), 100.0 * result.counters[f"{name}.wasted"] / served
+    if restarts and time:
+        begun, lost = result.counters[f"{name}.restarts"], result.counters[f"{name}.lost"]
+        yield (name, "members begin anew", "/h"), 3600.0 * begun / time
+        yield (name, "lost in it", "%"), 100.0 * lost / (served + lost) if served + lost else 0.0

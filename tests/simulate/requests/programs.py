@@ -11,6 +11,7 @@ from coherence.simulate.requests.program import (
     Arrivals,
     BatchRule,
     Gate,
+    MemberRestarts,
     OpeningBreaker,
     Outage,
     PlanShare,
@@ -72,21 +73,31 @@ arrivals = st.sampled_from(
     ]
 )
 
+restarts = st.none() | st.builds(
+    MemberRestarts,
+    working=st.sampled_from([(), ((0.5, 0.5),), ((0.25, 1.0), (0.5, 2.0))]),
+    hung=st.sampled_from([(), ((0.25, 1.5),)]),
+    starting=st.sampled_from([(), ((0.6, 1.2),)]),
+    start=st.sampled_from([Service(0.0), Service(1.0), Service(0.5, "uniform", 0.5)]),
+)
+
 
 @st.composite
 def stations(draw: st.DrawFn, name: str, plan: tuple[tuple[str, ...], ...] = ()) -> Station:
     batch = draw(st.none() | st.just(BatchRule(3, 0.5, 0.2, 0.1))) if not plan else None
     kinds = ["fifo", "priority"] if batch else ["fifo", "lifo", "priority", "preemptive"]
+    discipline = draw(st.sampled_from(kinds))
     return Station(
         name,
         draw(st.integers(0, 3)),
         draw(services),
         room=draw(st.sampled_from([0.0, 3.0, math.inf])),
-        discipline=draw(st.sampled_from(kinds)),
+        discipline=discipline,
         redo=draw(st.booleans()),
         shed_above=draw(st.sampled_from([1.0, math.inf])),
         batch=batch,
         plan=plan,
+        restarts=draw(restarts) if batch is None and discipline != "preemptive" else None,
     )
 
 

@@ -48,7 +48,7 @@ def test_tries_are_served_turned_away_cancelled_or_at_the_station(program: Progr
         if result.stopped:
             continue
         away = of["rejected"] + of["refused"]
-        assert of["tries"] == of["served"] + away + of["cancelled"] + of["at_station"]
+        assert of["tries"] == of["served"] + away + of["cancelled"] + of["lost"] + of["at_station"]
         assert of["tries"] == of["calls"] + of["retries"] + of["hedges"]
         assert of["calls"] == of["succeeded"] + of["gave_up"] + of["dropped"] + of["open"]
         assert 0 <= of["first_in_flight"] <= of["in_flight"] <= of["at_station"] + of["open"]
@@ -66,7 +66,7 @@ def test_stations_hold_what_was_sent_to_them_and_has_not_left(program: Program) 
         of = {key.removeprefix(f"{station.name}."): v for key, v in result.counters.items()}
         if result.stopped:
             continue
-        assert of["present"] == of["offered"] - of["served"] - of["cancelled"]
+        assert of["present"] == of["offered"] - of["served"] - of["cancelled"] - of["lost"]
         assert of["present"] == sum(
             result.counters[f"{route.name}.at_station"] for route in program.routes if route.station == station.name
         )
