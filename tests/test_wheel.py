@@ -63,8 +63,11 @@ def test_both_catalogues_travel_whole(home: Path, catalogue: str) -> None:
     assert {path.relative_to(shipped) for path in shipped.rglob("*.yaml")} == wanted
 
 
-def test_the_demo_runs(home: Path) -> None:
-    assert must(home / "venv" / BIN / "coherence", "demo", cwd=home).strip()
+@pytest.mark.parametrize("spec", ["retry-storm", "throttle-backfill-repaired"])
+def test_a_shipped_design_gives_what_is_expected(home: Path, spec: str) -> None:
+    code = "import coherence, pathlib; print(pathlib.Path(coherence.__file__).parent / '_shipped' / 'specs')"
+    shipped = must(home / "venv" / BIN / "python", "-c", code, cwd=home).strip()
+    must(home / "venv" / BIN / "coherence", "check", "--expect", f"{shipped}/{spec}", cwd=home)
 
 
 DESIGN = """coherence: 1
