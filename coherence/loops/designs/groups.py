@@ -149,28 +149,35 @@ def _answer(question: Question, subject: Subject, group: Group) -> Finding:
     corner_runs = runs(subject, group)
     swinging = [run for run in corner_runs if oscillates(group, run)]
     if not swinging:
-        finding = _settles(question, group, corner_runs, deadline)
-        other = None if finding.verdict is Verdict.PROVED else _swinging(group, deadline)
+        rests, why, other = _rests(group, deadline)
+        finding = _settles(question, group, corner_runs, rests, why, deadline)
+        if finding.verdict is not Verdict.PROVED and not _is_open(group.model):
+            other = _swinging(group, deadline)
         return finding if other is None else _conflict(question, subject, group, other, everywhere=False)
     return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == corner_count(group.model))
 
 
+def _rests(group: Group, deadline: float) -> tuple[Rests | RangeRests, str, LongRun | None]:
+    """Returns the runs of every start if all settle, else why not, and the run that swings at a value of a range."""
+    try:
+        return all_settle(group, deadline), "the time limit", None
+    except StillSwingingError as error:
+        return Rests(0, ()), str(error), error.run if oscillates(group, error.run) else None
+    except (NotExactError, MissingValueError) as error:
+        return Rests(0, ()), str(error), None
+
+
 def _swinging(group: Group, deadline: float) -> LongRun | None:
     """Returns the first of the other starts and phases that never settles, where they are finitely many and time is
-    left; or at a value of a range.
+    left.
     """
     try:
-        if _is_open(group.model):
-            all_settle(group, deadline)
-            return None
         for choices in every(group.model, MOST_STARTS):
             if is_over(deadline):
                 return None
             run = long_run(group.model, choices, laps=LAPS, most=MOST_INSTANTS)
             if oscillates(group, run):
                 return run
-    except StillSwingingError as error:
-        return error.run if oscillates(group, error.run) else None
     except (NotExactError, MissingValueError):
         pass  # not finitely many, or not exact: what was run already is the answer
     return None
@@ -283,7 +290,9 @@ def _longer_windows(subject: Subject, group: Group) -> Iterator[Repair]:
                 yield repair
 
 
-def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline: float) -> Finding:
+def _settles(
+    question: Question, group: Group, runs: Sequence[LongRun], rests: Rests | RangeRests, why: str, deadline: float
+) -> Finding:
     names = " and ".join(group.names)
     of_runs = ((_linear(group, run), run.choices) for run in runs if run.orbit)
     linear, choices = next((pair for pair in of_runs if pair[0] is not None), (None, Choices()))
@@ -296,13 +305,6 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
         *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()),
         *((f"the linear figures are of {', '.join(chosen)}",) if chosen else ()),
     )
-    rests: Rests | RangeRests
-    try:
-        rests = all_settle(group, deadline)
-    except (NotExactError, MissingValueError) as error:
-        rests, why = Rests(0, ()), str(error)
-    else:
-        why = "the time limit"
     if isinstance(rests, RangeRests):
         assumptions = (*group.model.abstractions, f"{rests.path} is one unknown constant of its range")
     evidence, how = (_executed(group, rests, numbers), "") if rests.starts else _moved_one_way(group, runs, deadline)
