@@ -171,6 +171,17 @@ _ALL = (
                "entries that each processor computes where it needs them"),
     Assumption("unrelated_delays", "the delay of a message tells nothing of the delay of another one",
                "ways there and back that take equally long"),
+    Assumption("no_reports", "the dispatcher hears nothing of the queues", "reports of lengths, or of idle servers"),
+    Assumption("stays_there", "a request goes to one server as it comes, and stays there",
+               "requests that wait at the dispatcher, move, or have copies"),
+    Assumption("relative_readings", "a member reads only how it differs from those that it is linked with",
+               "a reading of its own state, or of a common reference"),
+    Assumption("alike_ways", "both ends of a link correct by the same share of their difference",
+               "links over which one end follows the other"),
+    Assumption("white_noise", "disturbances are alike everywhere, independent of each other, and of no memory",
+               "disturbances that members share, or that a reading tells ahead"),
+    Assumption("bounded_rates", "an adjusted clock always runs between its slowest and its fastest rate",
+               "clocks that are set (that jump)"),
     Assumption("one_try_at_a_time", "a try begins when the one before it is over", "hedged tries"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}

@@ -93,6 +93,10 @@ TASKS = (
         _with(bound="clock_skew_path"),
         _with("multicast", why="receivers compare: J. Elson, L. Girod and D. Estrin, OSDI 2002", value=0.0),
     )),
+    Task("near_clocks", "largest difference of two linked clocks in a network, whose correction has a bounded rate", (
+        _with(bound="neighbour_skew"),
+        _with("multicast", why="receivers compare: J. Elson, L. Girod and D. Estrin, OSDI 2002", value=0.0),
+    )),
     Task("messages_among_liars", "messages of one agreement although f may lie or be silent", (
         _with(bound="byzantine_messages"),
         _with("delay_bound", bound="byzantine_messages"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from coherence.minimums.adversaries._stationary import stationary
 from coherence.minimums.adversaries.search import Adversary, Chooser
 from coherence.minimums.bound import Inputs
+from coherence.minimums.bounds._stationary import stationary
 from coherence.minimums.eviction import farthest
 from coherence.minimums.floors import Number
 

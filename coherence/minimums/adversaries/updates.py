@@ -7,9 +7,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from coherence.base.bisection import halved
-from coherence.minimums.adversaries._stationary import stationary
 from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
 from coherence.minimums.bound import Inputs
+from coherence.minimums.bounds._stationary import stationary
 from coherence.minimums.floors import Number
 from coherence.minimums.functions import harmonic
 

@@ -12,7 +12,8 @@ Half of the frequencies damped to a tenth, 1 bit a sample: 2.5 instead of 10.
 
 ## Source
 N. Martins, M. Dahleh and J. Doyle, "Fundamental limitations of disturbance attenuation in the presence of side
-information", IEEE Trans. Automatic Control 52(1), 2007.
+information", IEEE Trans. Automatic Control 52(1), 2007 (its theorems were not looked up; with noisy channels N. Martins
+and M. Dahleh, the same journal 53(7), 2008, 1604-1615).
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ Leases, timestamps and traces compare clocks that are several hops apart: their 
 
 ## Source
 J. Lundelius and N. Lynch 1984 (one link); S. Biaz and J. Welch, "Closed form bounds for clock synchronization under
-simple uncertainty assumptions", IPL 80(3), 2001.  Neighbours alone, with clocks that drift: R. Fan and N. Lynch,
-"Gradient clock synchronization", Distributed Computing 18(4), 2006 (no constants, so no number here).
+simple uncertainty assumptions", IPL 80(3), 2001 (half the diameter, links weighted by their uncertainties).  Neighbours
+alone, with clocks that drift: neighbour_skew.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ Elections on rings and chains grow faster than their members; a first leader tha
 
 ## Source
 J. Burns, "A formal model for message passing systems", Indiana University TR 91, 1980; H. Attiya and J. Welch,
-Distributed Computing, 2nd edition 2004, section 3.3.3; with equal steps, names that are only compared: G. Frederickson
+Distributed Computing, 2nd edition 2004, chapter 3 (report and section were not looked up: the recursion is solved here,
+and the argument stands above); with equal steps, names that are only compared: G. Frederickson
 and N. Lynch, J. ACM 34(1), 1987.
 """
 
