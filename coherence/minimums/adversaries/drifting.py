@@ -34,7 +34,7 @@ def corrected(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[st
         way = [skew + ahead[k] - ahead[k + 1] for k, skew in enumerate(way)]
         if "bounded_rates" in dropped:
             way = [Fraction(0)] * len(way)  # all are set to one time
-        begins = max(range(len(way) - length + 1), key=lambda k: abs(sum(way[k : k + length])))
+        begins = max(range(len(way) - length + 1), key=lambda k: abs(sum(way[k : k + length], Fraction(0))))
         way = way[begins : begins + length]
         sign = 1 if sum(way) >= 0 else -1
         way = [skew + sign * slow * uncertainty / 2 for skew in way]
@@ -76,8 +76,10 @@ def _faded(size: int, weights: dict[tuple[int, int], float]) -> float:
 
 
 def _clocks(links: int, *, fast: str = "1.5") -> Inputs:
-    values = {"links": links, "uncertainty": 8, "slowest": 1, "drift": "0.5", "fastest": fast}
-    return {name: Fraction(value) for name, value in values.items()}
+    return {
+        "links": Fraction(links), "uncertainty": Fraction(8), "slowest": Fraction(1), "drift": Fraction(1, 2),
+        "fastest": Fraction(fast),
+    }  # fmt: skip
 
 
 def _graph(made: Fabric) -> Inputs:

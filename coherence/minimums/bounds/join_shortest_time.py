@@ -54,7 +54,7 @@ def seconds(inputs: Inputs) -> float:
 def by_values() -> Checked:
     """Decides at each pair of lengths which of two queues to join, backwards event by event: always the shorter one."""
     load, size = Fraction(4, 5), EVENTS + LENGTHS
-    worth = dict.fromkeys(itertools.product(range(size + 1), repeat=2), Fraction(0))
+    worth = {(a, b): Fraction(0) for a, b in itertools.product(range(size + 1), repeat=2)}
     for left in range(size, LENGTHS, -1):
         for a, b in itertools.combinations_with_replacement(range(left), 2):
             if worth[a + 1, b] > worth[a, b + 1]:
