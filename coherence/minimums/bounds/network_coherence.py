@@ -50,13 +50,13 @@ def variance(inputs: Inputs) -> Fraction | float:
     return inputs["noise"] / inputs["gain"] * trace(size, weights) / (2 * size)
 
 
-def linked(made: Fabric) -> tuple[int, Weights]:
+def linked(graph: Fabric) -> tuple[int, Weights]:
     """Returns the number of nodes, and a weight of 1 for each link either way.  Raises UsageError beyond MOST."""
-    nodes = made.nodes
+    nodes = graph.nodes
     if len(nodes) > MOST:
-        raise UsageError(f"{made} has more than {MOST} nodes")
+        raise UsageError(f"{graph} has more than {MOST} nodes")
     index, weights = {name: k for k, name in enumerate(nodes)}, dict[tuple[int, int], Fraction]()
-    for wire in made.wires:
+    for wire in graph.wires:
         for pair in ((wire.source, wire.target), (wire.target, wire.source)):
             ends = index[pair[0]], index[pair[1]]
             weights[ends] = weights.get(ends, Fraction(0)) + Fraction(1, 2)
