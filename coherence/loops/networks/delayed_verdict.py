@@ -31,6 +31,7 @@ OF_DECAY = 3e-3  # of the root's own decay or growth: a contour further off says
 CLIMBS = 6  # searches for roots that a count says are missing
 NEARER = 4  # times less decay, along the next contour
 NEXT_TO = 48  # places on a contour, from which roots beside it are sought
+GAPS, WIDE = 4, 0.1  # behind the rightmost root, and which of them is wide, relative to its decay
 MANY = 12  # roots right of those that were found, from which on they are sought beside contours
 ORDER = ("unstable", "undecided", "marginal", "stable")
 
@@ -240,10 +241,11 @@ def _given(samples: Complexes | None) -> Complexes:
 def _confirmed(char: Characteristic, roots: Complexes, count: Count) -> tuple[Complexes, bool]:
     """Returns the roots found, and whether the rightmost is proved to be.
 
-    It is if as many are found as counted, or if a contour just right of it counts none: next to its decay, and not to
-    its frequency, since the decay is what is printed.  Where that contour counts some, it says where to look for them.
+    It is if as many are found as counted, right of the line or of one amid the next ones, or if a contour just right of
+    it counts none: next to its decay, and not to its frequency, since the decay is what is printed.  Where that contour
+    counts some, it says where to look for them.
     """
-    if count.roots and len(roots) and _number(char, roots[roots.real > count.sigma], count.roots) == count.roots:
+    if count.roots and _are_all(char, roots, count) or len(roots) > 1 and _are_all(char, roots, _amid(char, roots)):
         return roots, True
     for _ in range(CLIMBS):
         if not len(roots):
@@ -261,6 +263,21 @@ def _confirmed(char: Characteristic, roots: Complexes, count: Count) -> tuple[Co
             return roots, False
         roots = better
     return roots, False
+
+
+def _are_all(char: Characteristic, roots: Complexes, count: Count) -> bool:
+    """Decides whether the roots that are counted right of a line are those that were found there."""
+    right = roots[roots.real > count.sigma]
+    return bool(count.roots and len(right)) and _number(char, right, count.roots or 0) == count.roots
+
+
+def _amid(char: Characteristic, roots: Complexes) -> Count:
+    """Counts right of a line amid the first wide gap among the first roots: far from roots few steps are needed."""
+    line = roots.real[: GAPS + 1]
+    gaps = line[:-1] - line[1:]
+    wide = np.flatnonzero(gaps >= WIDE * abs(line[0]))
+    first = int(wide[0]) if len(wide) else int(np.argmax(gaps))
+    return count_right_of(char, float(line[first] + line[first + 1]) / 2)
 
 
 def _between(char: Characteristic, roots: Complexes, low: float, high: float) -> Complexes:
