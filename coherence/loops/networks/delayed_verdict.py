@@ -245,7 +245,7 @@ def _confirmed(char: Characteristic, roots: Complexes, count: Count) -> tuple[Co
     it counts none: next to its decay, and not to its frequency, since the decay is what is printed.  Where that contour
     counts some, it says where to look for them.
     """
-    if count.roots and _are_all(char, roots, count) or len(roots) > 1 and _are_all(char, roots, _amid(char, roots)):
+    if (count.roots and _are_all(char, roots, count)) or (len(roots) > 1 and _are_all(char, roots, _amid(char, roots))):
         return roots, True
     for _ in range(CLIMBS):
         if not len(roots):
