@@ -38,6 +38,12 @@ class Hop:
         """Returns the link and its direction: `pre - dec`."""
         return f"{self.start} - {self.end}"
 
+    @property
+    def shared_name(self) -> str:
+        """Returns the link as what is busy: both directions of one that is half duplex are one."""
+        half = self.link.duplex is not None and self.link.duplex.text == "half"
+        return " - ".join(end.text for end in self.link.ends) if half else self.name
+
 
 @dataclass(frozen=True)
 class Transfer:

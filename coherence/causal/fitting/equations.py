@@ -53,7 +53,8 @@ def delays_of(series: Series, graph: CausalGraph) -> dict[tuple[str, str], tuple
         if influence.cause in series and influence.effect in series:
             lags = _possible(influence, series)
             most = MOST_SPREAD if influence.spread else MOST_LAGS
-            free = len(lags) > most or (influence.either and influence.cause != influence.effect)
+            either = influence.either and len(lags) > 1 and influence.cause != influence.effect
+            free = len(lags) > most or either
             best = _best if len(lags) > MOST_LAGS else _beside_its_past
             chosen = best(series, influence, lags) if free else tuple(lags)
             pair = (influence.cause, influence.effect)

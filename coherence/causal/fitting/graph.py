@@ -26,6 +26,7 @@ class Influence:
     `flow`: the cause sets the rate of change of the effect, so what counts is its mean between two samples.
     `either`: one delay of the range, whichever the telemetry shows (a write is sampled before it is made, or after).
     `spread`: every delay of the range counts (a mean, a sampler), not one of them.
+    `counted`: between counts of requests, which wait in lines: of no declared form.
     `period`: of the sampled loop that carries the influence; it never sees an effect of what it writes at once.
     """
 
@@ -40,6 +41,7 @@ class Influence:
     either: bool = False
     period: Fraction = Fraction(0)
     spread: bool = False
+    counted: bool = False
 
     def lags(self, step: float) -> range:
         """The delays in whole steps that the declared range allows."""
@@ -150,7 +152,7 @@ def _joined(arriving: Iterable[Influence], leaving: Iterable[Influence]) -> Iter
                 first.cause, then.effect, first.low + then.low, first.high + then.high, first.sign * then.sign,
                 then.by or first.by, first.flow or then.flow, (*first.places, *then.places),
                 first.either or then.either, max(first.period, then.period),
-                first.spread or then.spread,
+                first.spread or then.spread, first.counted or then.counted,
             )  # fmt: skip
 
 
@@ -183,5 +185,5 @@ def _as_one(parts: Iterable[list[Influence]]) -> Iterator[Influence]:
         low, high = min(one.low for one in overlapping), max(one.high for one in overlapping)
         sign = signs.pop() if len(signs) == 1 else 0
         either, period = all(one.either for one in overlapping), min(one.period for one in overlapping)
-        spread = any(one.spread for one in overlapping)
-        yield Influence(cause, effect, low, high, sign, by, flow, places, either, period, spread)
+        spread, counted = any(one.spread for one in overlapping), any(one.counted for one in overlapping)
+        yield Influence(cause, effect, low, high, sign, by, flow, places, either, period, spread, counted)

@@ -13,14 +13,15 @@ from fractions import Fraction
 from coherence.causal.fitting.graph import Influence
 from coherence.language.design import Call, Design, Pause
 from coherence.language.schema_kinds import Quantity
+from coherence.model.routes import transfers
 
 FAILURES = ("timeouts", "refused", "rejected", "failed")
 
 
 ACCOUNTS = (
-    "arrivals", "offered", "tries", "retries", *FAILURES, "queue", "busy", "present", "served", "wasted", "completed",
-    "cancelled", "abandoned",
-    "in_flight",
+    "arrivals", "offered", "calls", "tries", "retries", "hedges", *FAILURES, "denied", "broken", "dropped", "deadlines",
+    "queue", "busy", "present", "served", "succeeded", "wasted", "completed", "cancelled", "abandoned", "gave_up",
+    "preempted", "backlog", "at_station", "in_flight", "first_in_flight", "retries_in_flight",
 )  # fmt: skip
 
 
@@ -28,13 +29,18 @@ def accounts(design: Design, names: Iterable[str]) -> dict[str, frozenset[str]]:
     """Returns where each signal that counts requests counts them: two signals that share a place are accounts.
 
     A place is a thing, or one end of a call: what a thing gets, holds and gives back is what its calls bring and take.
-    Counts of two calls, or of two things, are none: what a time-out of one call sends to another is an influence.
+    Counts of two calls, or of two things, are none: what a time-out of one call sends to another is an influence; but
+    a call waits for those that its callee makes, and ends with them or ends them, so that its requests are theirs.
     """
     places: dict[str, set[str]] = {name: {name} for name in design.components}
     for call in design.calls:
         for end in (str(call.caller), str(call.callee)):
-            for name in (end, call.name):
+            for name in (end, *_names(design, call)):
                 places.setdefault(name, {name}).add(f"{call.name} at {end}")
+        for inner in _calls_below(design, str(call.callee)):
+            ends = (str(call.caller), str(call.callee), str(inner.callee))
+            for name in (*ends, *_names(design, call), *_names(design, inner)):
+                places.setdefault(name, {name}).add(f"{call.name} over {inner.name}")
     heads = {name: name.rpartition(".") for name in names}
     return {
         name: frozenset(places[head])
@@ -49,10 +55,30 @@ def influences_of_calls(design: Design) -> Iterator[Influence]:
             yield from _of(call, str(call.caller), str(call.callee))
 
 
+def _calls_below(design: Design, thing: str) -> Iterator[Call]:
+    """Calls that a thing makes, and that those make which it calls, each once."""
+    reached, waiting = {thing}, [thing]
+    while waiting:
+        at = waiting.pop()
+        for call in design.calls:
+            if str(call.caller) == at:
+                yield call
+                if (callee := str(call.callee)) not in reached:
+                    reached.add(callee)
+                    waiting.append(callee)
+
+
+def _names(design: Design, call: Call) -> tuple[str, ...]:
+    """Where runs count the requests of a call on their way: the call itself, and the links that it goes over."""
+    hops = [hop for transfer in transfers(design) if transfer.call is call for hop in transfer.hops]
+    ways = [f"link {hop.shared_name}{part}" for hop in hops for part in ("", " way", " latency", " latency way")]
+    return (call.name, *dict.fromkeys(ways))
+
+
 def _of(call: Call, caller: str, callee: str) -> Iterator[Influence]:
     def acts(cause: str, effect: str, sign: int, *, late: Fraction = Fraction(0), flow: bool = False) -> Influence:
         places = (call.place,) if call.place is not None else ()
-        return Influence(cause, effect, Fraction(0), late, sign, call.name, flow, places)
+        return Influence(cause, effect, Fraction(0), late, sign, call.name, flow, places, counted=True)
 
     name, queue = call.name, f"{callee}.queue"
     yield acts(f"{caller}.arrivals", f"{name}.tries", 1)

@@ -77,12 +77,15 @@ def specification(series: Series, fitted: Fitted) -> Specification:
 
 
 def testable(fitted: Fitted, node: FittedNode) -> bool:
-    """Decides whether an equation is a straight line of causes at delays, outside of circles, and was estimated so."""
+    """Decides whether an equation is a straight line of causes at delays, outside of circles, and was estimated so.
+
+    Counts of requests follow each other through lines, which no design declares as straight.
+    """
     equation, graph = node.equation, fitted.graph
     if not equation.memory or equation.lost or equation.refused or equation.exact or node.effect in graph.curved:
         return False
     in_circle = any(node.effect in graph.ancestors(cause) for cause, _ in equation.columns)
-    return not in_circle and not any(one.flow or one.spread for one in graph.into(node.effect))
+    return not in_circle and not any(one.flow or one.spread or one.counted for one in graph.into(node.effect))
 
 
 def _misfits(

@@ -86,8 +86,7 @@ def _stops(design: Design, flow: RequestFlow, notes: list[str]) -> Iterator[tupl
 
 def _hop(transfer: Transfer, hop: Hop, source: str, notes: list[str]) -> Iterator[Station]:
     rate, latency = hop.link.constants.get("bandwidth"), hop.link.constants.get("latency")
-    half = hop.link.duplex is not None and hop.link.duplex.text == "half"
-    name = f"link {' - '.join(end.text for end in hop.link.ends) if half else hop.name}"
+    name = f"link {hop.shared_name}"
     if isinstance(rate, Quantity) and rate.low > 0 and transfer.carries is not None:
         size = lower(transfer.carries, f"carries of {transfer.name}", notes)
         takes = Service(size / lower(rate, f"bandwidth of {name}", notes), "constant", 0.0)

@@ -46,9 +46,7 @@ def link_ways(facts: DesignFacts) -> Iterator[LinkWay]:
     over: dict[tuple[int, str], tuple[Link, list[Transfer]]] = {}
     for transfer in transfers(facts.design):
         for hop in transfer.hops:
-            half = hop.link.duplex is not None and hop.link.duplex.text == "half"
-            name = " - ".join(end.text for end in hop.link.ends) if half else hop.name
-            over.setdefault((id(hop.link), name), (hop.link, []))[1].append(transfer)
+            over.setdefault((id(hop.link), hop.shared_name), (hop.link, []))[1].append(transfer)
     for (_, name), (link, own) in over.items():
         yield LinkWay(link, name, tuple(own))
 

@@ -89,20 +89,23 @@ def test_failures_of_a_call_lead_to_the_tries_of_its_fallback() -> None:
     assert tries == {"app.arrivals", *(f"{CALL}.{why}" for why in ("timeouts", "refused", "rejected", "failed"))}
 
 
-def test_counts_at_one_place_are_accounts_and_of_two_calls_are_none() -> None:
-    design = read_text(
-        "coherence: 1\nworkload: {users: {rate: 5 req/s}}\n"
-        "components: {app: {}, db: {rate: 9 req/s}, log: {rate: 3 req/s}}\n"
-        "calls: [{from: users, to: app}, {from: app, to: db}, {from: app, to: log}]\n"
-    )
-    names = (
-        "users.arrivals", "users -> app.tries", "app.served", "app -> db.timeouts", "app -> log.tries", "db.served",
-        "db.power", "other.queue",
-    )  # fmt: skip
-    places = accounts(design, names)
-    alike = {(a, b) for a in places for b in places if a < b and places[a] & places[b]}
-    assert alike == {
-        ("users -> app.tries", "users.arrivals"), ("app.served", "users -> app.tries"),
-        ("app -> db.timeouts", "app.served"), ("app -> log.tries", "app.served"), ("app -> db.timeouts", "db.served"),
-    }  # fmt: skip
+LINKED = """coherence: 1
+workload: {users: {rate: 5 req/s}}
+infrastructure:
+  tiers: {near: {count: 1}, far: {count: 1}}
+  links: [{ends: [near, far], bandwidth: 10 Gbit/s, latency: 1 ms}]
+components: {app: {runs_on: near}, db: {rate: 9 req/s, runs_on: far}, log: {rate: 3 req/s}}
+calls: [{from: users, to: app}, {from: app, to: db, carries: 1 MB}, {from: app, to: log}]
+"""
+
+
+def test_counts_of_requests_that_are_within_each_other_are_accounts_and_of_two_calls_are_none() -> None:
+    """What `app` asks of `db` is within what users ask of `app`; what it asks of `log` is another thing."""
+    above = ("users.arrivals", "users -> app.tries", "app.served")
+    one = ("app -> db.timeouts", "db.served", "link near - far way.abandoned", "link near - far.wasted")
+    other = ("app -> log.tries", "log.queue")
+    places = accounts(read_text(LINKED), (*above, *one, *other, "db.power", "other.queue"))
+    alike = {(a, b) for a in places for b in places if a != b and places[a] & places[b]}
+    within = [(*above, *one), (*above, *other)]
+    assert alike == {(a, b) for group in within for a in group for b in group if a != b}
     assert not {"db.power", "other.queue"} & set(places)

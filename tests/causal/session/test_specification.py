@@ -53,3 +53,12 @@ def test_what_is_bent_by_its_declaration_is_named_as_not_tested() -> None:
     bent = "coherence: 1\ncomponents: {job: {loss: 'max(src.a - 1, 0) * k', k: 0 .. 10}}\n"
     specification = context(bent, {"src.a": a, "job.loss": np.maximum(a - 1, 0) + rng.normal(size=500)}).specification
     assert (specification.tests, specification.untested) == (0, ("job.loss",))
+
+
+def test_counts_of_requests_have_no_declared_form() -> None:
+    """What is served bends where all servers are busy; the design never said that it is a line."""
+    rng = np.random.default_rng(1)
+    busy = 4 + wandering(rng, 1000, 0.6, 1)
+    calls = "coherence: 1\ncomponents: {app: {}, db: {}}\ncalls: [{from: app, to: db}]\n"
+    signals = {"db.queue": np.zeros(1000), "db.busy": busy, "db.served": np.minimum(busy, 4.0) + 0.1 * rng.normal(size=1000)}
+    assert context(calls, signals).specification.misfits == ()
