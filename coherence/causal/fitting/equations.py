@@ -78,9 +78,8 @@ def _later(
 
 def _possible(one: Influence, series: Series) -> range:
     lags = one.lags(series.step)
-    if one.cause == one.effect:
-        return range(max(lags.start, 1), max(lags.stop, 2))
-    return range(lags.start, min(lags.stop, max(len(series) // 4, lags.start + 1)))
+    first = max(lags.start, 1) if one.cause == one.effect else lags.start
+    return range(first, max(min(lags.stop, max(len(series) // 4, first + 1)), first + 1))
 
 
 def _best(series: Series, one: Influence, lags: range) -> tuple[int, ...]:

@@ -13,11 +13,13 @@ from coherence.causal.fitting.graph import CausalGraph, Influence
 
 
 @pytest.mark.parametrize("late", [19, 20, 21, 500])
-def test_a_declared_delay_as_long_as_the_record_is_kept_and_no_error(late: int) -> None:
+@pytest.mark.parametrize("cause", ["a", "b"])
+@pytest.mark.parametrize("wide", [1, 3, 900])
+def test_a_declared_delay_as_long_as_the_record_is_kept_and_no_error(late: int, cause: str, wide: int) -> None:
     values = np.random.default_rng(1).normal(size=(20, 2))
-    influence = Influence("a", "b", Fraction(late), Fraction(late + 3), either=True)
+    influence = Influence(cause, "b", Fraction(late), Fraction(late + wide), either=True)
     delays = delays_of(Series(("a", "b"), values, 1.0), CausalGraph(("a", "b"), (influence,)))
-    assert delays == {("a", "b"): (late,)}
+    assert delays == {(cause, "b"): (late,)}
 
 
 def test_of_a_long_range_the_delay_is_taken_at_which_the_effect_follows() -> None:

@@ -60,5 +60,6 @@ def test_counts_of_requests_have_no_declared_form() -> None:
     rng = np.random.default_rng(1)
     busy = 4 + wandering(rng, 1000, 0.6, 1)
     calls = "coherence: 1\ncomponents: {app: {}, db: {}}\ncalls: [{from: app, to: db}]\n"
-    signals = {"db.queue": np.zeros(1000), "db.busy": busy, "db.served": np.minimum(busy, 4.0) + 0.1 * rng.normal(size=1000)}
+    served = np.minimum(busy, 4.0) + 0.1 * rng.normal(size=1000)
+    signals = {"db.queue": np.zeros(1000), "db.busy": busy, "db.served": served}
     assert context(calls, signals).specification.misfits == ()
