@@ -92,6 +92,11 @@ def check(design: Design, reading: Reading) -> None:
         _check_writes(loop, design, world, reading)
 
 
+def dimension_of(formula: Formula, world: Known) -> Dimension | None:
+    """Returns the dimension of an expression; None where it may be any, or its parts do not agree."""
+    return _Checker(formula, world, Reading()).of(formula.tree)
+
+
 def _check_plant(component: Component, plant: Formula, world: Known, reading: Reading) -> None:
     """Reports a next value without the dimension of the state, or a derivative without it per second."""
     actual = _Checker(plant, world, reading).of(plant.tree)

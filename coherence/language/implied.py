@@ -1,20 +1,29 @@
-"""Fills in what a design implies: what answers its probes, what its places have, numbers that stand by their names."""
+"""Fills in what a design implies: what answers its probes, what its places have, numbers of constants.
+
+`from` and `bounds` of loops may be expressions of constants (`a.k`, `2 * a.k`, `min(a.k, 9)`).  Of a constant that is a
+range they have a range too, where each name stands once and nothing but + - * /, min, max, floor and ceil is made of
+it: then every value lies between those at its ends.  Any other expression stays as it is.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.number_text import render_seconds
-from coherence.base.units import SECOND
+from coherence.base.units import ONE, SECOND
 from coherence.language import names
 from coherence.language.design import Component, Design, Job, Loop, Timer, needed
-from coherence.language.expressions.tree import Name
+from coherence.language.expressions.evaluate import Constants, NotExactError, evaluate
+from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree, walk
 from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event, event_of
+
+MONOTONE = ("min", "max", "floor", "ceil")
+MOST_RANGES = 8
 
 
 def with_implied(design: Design) -> Design:
@@ -117,7 +126,7 @@ def _stated(component: Component | None, wanted: set[str]) -> dict[str, Quantity
 
 
 def with_named_numbers(design: Design) -> Design:
-    """Returns the design with numbers for `from` and `bounds` of its loops where the name of a constant stands."""
+    """Returns the design with numbers for `from` and `bounds` of its loops where expressions of constants stand."""
     if not any(isinstance(stated, Formula) for loop in design.loops.values() for stated in _numbers_of(loop)):
         return design
     index = dict(names.bare_names(design))
@@ -125,9 +134,11 @@ def with_named_numbers(design: Design) -> Design:
 
 
 def takes_names(design: Design) -> bool:
-    """Returns whether a loop states a number by its name: an edit elsewhere may change it."""
+    """Returns whether a loop states a number by an expression: an edit elsewhere may change it."""
     stated = (each for loop in design.loops.values() for each in _numbers_of(loop))
-    return any(isinstance(each, Formula) or (isinstance(each, Quantity) and each.text[:1].isalpha()) for each in stated)
+    return any(
+        isinstance(each, Formula) or (isinstance(each, Quantity) and type(each) is not Quantity) for each in stated
+    )
 
 
 def _numbers_of(loop: Loop) -> tuple[object, ...]:
@@ -140,17 +151,65 @@ def _with_numbers(design: Design, index: Mapping[str, str], loop: Loop) -> Loop:
         return loop
 
     def number(stated: Any) -> Any:
-        return _constant(design, index, stated) or stated if isinstance(stated, Formula) else stated
+        return _number(design, index, stated) or stated if isinstance(stated, Formula) else stated
 
     bounds = tuple(map(number, actuation.bounds))
     return loop.replace(actuation=actuation.replace(initial=number(actuation.initial), bounds=bounds))
 
 
-def _constant(design: Design, index: Mapping[str, str], stated: Formula) -> Quantity | None:
-    """Returns the constant that a name stands for, at the place of the name; None for anything else."""
-    if not isinstance(stated.tree, Name):
+def _number(design: Design, index: Mapping[str, str], stated: Formula) -> Quantity | None:
+    """Returns the number that an expression of constants is, at its place; None for anything else."""
+    from coherence.language.dimensions import dimension_of, known
+    from coherence.language.shared_rates import ComputedQuantity
+
+    used = [node.path for node in walk(stated.tree) if isinstance(node, Name)]
+    constants = {path: constant for path in used if (constant := _constant(design, index, path)) is not None}
+    values = _values(stated.tree, constants) if used and len(constants) == len(set(used)) else ()
+    if not values or (len(values) > 1 and not (len(used) == len(constants) and _is_monotone(stated.tree))):
         return None
-    thing, _, key = index.get(stated.tree.path, stated.tree.path).partition(".")
+    dimension = dimension_of(stated, known(design)) or ONE
+    varies = any(constant.varies for constant in constants.values())
+    also = tuple(constant.place for constant in constants.values())
+    return ComputedQuantity(min(values), max(values), dimension, stated.text, stated.place, varies, also)
+
+
+def _constant(design: Design, index: Mapping[str, str], path: str) -> Quantity | None:
+    """Returns the constant of a component that a name stands for; None where it is none."""
+    thing, _, key = index.get(path, path).partition(".")
     component = design.components.get(thing)
     constant = component.constants.get(key) if component is not None else None
-    return replace(constant, text=stated.text, place=stated.place) if isinstance(constant, Quantity) else None
+    return constant if isinstance(constant, Quantity) else None
+
+
+def _values(tree: Tree, constants: Mapping[str, Quantity]) -> tuple[Fraction, ...]:
+    """Returns the values at all ends of the constants; none where one has no exact value."""
+    ends = [[(path, end) for end in dict.fromkeys((q.low, q.high))] for path, q in constants.items()]
+    if sum(len(pair) > 1 for pair in ends) > MOST_RANGES:
+        return ()
+    try:
+        values = [evaluate(tree, Constants(dict(corner))) for corner in itertools.product(*ends)]
+    except NotExactError:
+        return ()
+    return tuple(map(Fraction, values)) if all(map(_is_number, values)) else ()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | Fraction) and not isinstance(value, bool)
+
+
+def _is_monotone(tree: Tree) -> bool:
+    """Decides whether the expression rises or falls in each of its names: it divides by plain numbers alone."""
+    return all(map(_keeps_order, walk(tree)))
+
+
+def _keeps_order(node: Tree) -> bool:
+    match node:
+        case Number() | Name():
+            return True
+        case Arithmetic(op="/", right=right):
+            return isinstance(right, Number)
+        case Arithmetic():
+            return True
+        case Call(function=function):
+            return function in MONOTONE
+    return False
