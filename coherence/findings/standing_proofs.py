@@ -34,6 +34,8 @@ SAFETY = ("always", "never", "before", "sends")
 COMES_TO_REST = ("COH225", "COH226", "COH232", "COH30")  # codes whose proofs say that something ends
 ONLY_REMOVES = "{} is not read; it can only take runs away"
 NO_WAIT = "{} is not read; no wait for a place in it is counted"
+NO_QUEUE = "no wait for {} is counted, which carries what first tries bring"
+CARRIES = "COH508"  # its proof says that a link carries what comes: what goes over it can only wait there
 STEADY = "{} is not read; the rate stays as it is stated"
 NOBODY_GOES = "{} is not read; nothing is taken out by it"
 LINEAR = "COH30"  # codes whose proofs are about the loops alone
@@ -82,8 +84,12 @@ def standing(
     refuted = {words: finding for finding in findings for words in finding.refutes}
     idle = {f.of[0] for f in findings if f.verdict is Verdict.VACUOUS and len(f.of) == 1 and f.of[0] in design.loops}
     unread = _unread_keys(not_read)
+    of_links = (f for f in findings if f.code == CARRIES)
+    weighed = [_weighed(design, f, provers.get(f.code, NOBODY), idle, unread) for f in of_links]
+    full = {spot(place) for f in weighed if f.verdict is not Verdict.PROVED for place in f.places}
+    carried = {spot(place) for f in weighed for place in f.places} - full
     return tuple(
-        _weighed(design, finding, provers.get(finding.code, NOBODY), idle, unread)
+        _weighed(design, finding, provers.get(finding.code, NOBODY), idle, unread, carried)
         if finding.verdict is Verdict.PROVED and refuted.keys().isdisjoint(finding.assumptions)
         else _refuted(finding, refuted)
         for finding in findings
@@ -132,8 +138,9 @@ def _unread_keys(not_read: Iterable[NotRead]) -> dict[str, list[str]]:
 
 
 def _weighed(
-    design: Design, finding: Finding, prover: Prover, idle: Collection[str], unread: Mapping[str, Sequence[str]]
-) -> Finding:
+    design: Design, finding: Finding, prover: Prover, idle: Collection[str], unread: Mapping[str, Sequence[str]],
+    carried: Collection[tuple[str, int, int]] = (),
+) -> Finding:  # fmt: skip
     promises = [design.promises[name] for name in finding.of if name in design.promises]
     never = [name for name in finding.of if name in idle]
     if never and not promises:
@@ -146,14 +153,16 @@ def _weighed(
     removing = [i for i in touching if safe and i not in waiting and i.removes(words)]
     beside = [influence for influence in touching if influence.kind in prover.regardless]
     bursts = [influence for influence in touching if influence.kind == BURST and not promises]
+    queues = [i for i in touching if i.section == "links" and any(spot(place) in carried for place in i.places)]
     alone = finding.code.startswith(LINEAR) and not promises
     stops = [influence for influence in touching if influence.kind == STOP and alone and influence.removes(words)]
-    named = (*waiting, *removing, *beside, *bursts, *stops)
+    named = (*waiting, *removing, *beside, *bursts, *stops, *queues)
     changing = [influence for influence in touching if influence not in named]
     if changing:
         return _open(finding, changing[0], unplaced(design))
     stated = [_named(ONLY_REMOVES, MANY_REMOVE, removing)] if removing else []
     stated += [NO_WAIT.format(influence.path) for influence in waiting]
+    stated += [NO_QUEUE.format(f"the link {name}") for name in dict.fromkeys(i.name for i in queues)]
     stated += [STEADY.format(influence.path) for influence in bursts]
     stated += [_named(NOBODY_GOES, MANY_LEFT, stops)] if stops else []
     stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []

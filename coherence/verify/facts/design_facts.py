@@ -190,8 +190,7 @@ def _values(facts: DesignFacts, writer: Writer) -> Interval:
 
 def _copies(facts: DesignFacts, thing: str) -> None:
     """Puts the number of members of a thing: what its autoscalers choose, where it has any."""
-    paths = [f"{thing}.{word}" for word in COPIES]
-    chosen = [path for path in paths if path in facts.written and path in facts.values]
+    chosen = [path for path in wanted(facts, thing) if path in facts.written and path in facts.values]
     if chosen:
         every = [writer for path in chosen for writer in facts.written[path] if writer.kind not in ("unset", "ignore")]
         lasting = [writer for writer in every if writer.mode not in TRANSIENT] or every
@@ -206,9 +205,30 @@ def copies(facts: DesignFacts, thing: str) -> Interval | None:
     return members if members.low is not None or members.high is not None else None
 
 
+def wanted(facts: DesignFacts, thing: str) -> list[str]:
+    """Returns the paths that say how many members of a thing there are to be: those understood by name, or by use."""
+    named = [f"{thing}.{word}" for word in COPIES]
+    if any(path in facts.written for path in named):
+        return named
+    own = [path for path in facts.written if path.partition(".")[0] == thing]
+    return [*named, *(path for path in own if any(map(_shared_by_members, facts.written[path])))]
+
+
+def _shared_by_members(writer: Writer) -> bool:
+    """Decides whether what a proportional loop writes is a number of members: its target is a mean or a sum of them."""
+    target = writer.loop.target
+    of_members = target is not None and target.kind is not None and target.kind.text in ("utilization", "average")
+    return of_members and writer.kind == "scale" and writer.integer
+
+
+def scaling(facts: DesignFacts, thing: str) -> list[Writer]:
+    """Returns the loops that choose how many members of a thing there are, as writers."""
+    return [writer for path in wanted(facts, thing) for writer in facts.written.get(path, ())]
+
+
 def scalers(facts: DesignFacts, thing: str) -> list[str]:
     """Returns the loops that write how many members of a thing there are."""
-    return [loop.name for word in COPIES for loop in facts.written.get(f"{thing}.{word}", ())]
+    return [writer.name for writer in scaling(facts, thing)]
 
 
 PLACED = "each of {} finds a place"
@@ -230,4 +250,6 @@ def things(tree: Tree) -> Iterator[tuple[str, str]]:
             yield thing, signal
 
 
-__all__ = ["COPIES", "PLACED", "DesignFacts", "Values", "as_many", "copies", "known", "scalers", "things"]
+__all__ = [
+    "PLACED", "DesignFacts", "Values", "as_many", "copies", "known", "scalers", "scaling", "things", "wanted",
+]  # fmt: skip

@@ -18,7 +18,7 @@ from coherence.language.design import Component
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree
 from coherence.language.infrastructure import Hosting
 from coherence.language.words import MEMBERS
-from coherence.verify.facts.design_facts import COPIES, DesignFacts
+from coherence.verify.facts.design_facts import DesignFacts, wanted
 
 Sizes = Mapping[Fraction, int]  # share of a device -> how many members hold it
 
@@ -55,9 +55,9 @@ def tier_shares(facts: DesignFacts, tier: str) -> Iterator[TierShare]:
 def _counted(facts: DesignFacts, thing: str) -> list[str]:
     """Returns the paths that count the members of a thing: what is wanted, else any number of members."""
     signals = {path.rpartition(".")[2]: path for path in facts.written if path.partition(".")[0] == thing}
-    wanted = [path for signal, path in signals.items() if signal in COPIES]
+    chosen = [path for path in wanted(facts, thing) if path in facts.written]
     stated = [f"{thing}.copies"] if f"{thing}.copies" in facts.values else []
-    return wanted or [path for signal, path in signals.items() if signal in MEMBERS] or stated
+    return chosen or [path for signal, path in signals.items() if signal in MEMBERS] or stated
 
 
 def whole(shares: list[TierShare]) -> Tree:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from coherence.language.design import Design, Loop
 from coherence.language.expressions import names as used
 from coherence.language.schema_kinds import Formula
-from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.design_facts import DesignFacts, wanted
 from coherence.verify.jobs.count_ranges import count_range
 from coherence.verify.jobs.eviction import Evictor, evictor, needs_of
 from coherence.verify.jobs.needs import NeedsError
@@ -39,6 +39,7 @@ class EvictionCase:
     high: int
     constants: dict[str, Fraction]
     others: tuple[EvictingLoop, ...] = ()
+    wanted: tuple[str, ...] = ()  # the paths of the number of members
 
     @property
     def thing(self) -> str:
@@ -64,10 +65,9 @@ class EvictionCase:
 
 def values_at(case: EvictionCase, there: Cluster, members: int) -> dict[str, Fraction]:
     """Returns the constants, with what follows from the number of members and of places."""
-    thing = case.thing
     constants = {
         **case.constants,
-        **{f"{thing}.{word}": Fraction(members) for word in ("copies", "desired", "replicas")},
+        **dict.fromkeys(case.wanted, Fraction(members)),
     }
     constants |= {f"{site.name}.count": Fraction(site.number) for site in there.sites if "," not in site.name}
     for evicting in (*case.loops, *case.others):
@@ -104,8 +104,6 @@ def eviction_case(
     named = {facts.bare.get(path, path) for tree in trees for path in used(tree)}
     spans = {path: facts.values[path] for path in sorted(named) if path in facts.values}
     constants = {path: span.low for path, span in spans.items() if span.exact and span.low is not None}
-    for path in [
-        p for p in constants if p.partition(".")[0] == thing and p.endswith(("copies", "desired", "replicas"))
-    ]:
-        del constants[path]
-    return EvictionCase(loops, low, high, constants, others)
+    numbers = tuple(wanted(facts, thing))
+    stated = {path: value for path, value in constants.items() if path not in numbers}
+    return EvictionCase(loops, low, high, stated, others, numbers)

@@ -26,6 +26,7 @@ from coherence.verify.calls.call_graph import NO_WAIT, call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import fewer_tries, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.facts.design_facts import known, scalers
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
 from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, room
 from coherence.verify.patterns.calls._metastable_referee import disagreement
@@ -112,11 +113,8 @@ def _unclear(subject: Subject, load: AmplifiedLoad) -> str:
     other = next((limit for limit in limits if isinstance(limit.at_most, Formula) and share_of(limit) is None), None)
     if other is not None:
         return f"{other.name} is a share of something else than the calls that it bounds"
-    signals = {f"{load.callee}.{word}" for word in ("ready", "desired", "replicas", "copies")}
-    writers = [
-        loop.name for loop in design.loops.values()
-        if loop.actuation is not None and loop.actuation.signal is not None and loop.actuation.signal.text in signals
-    ]  # fmt: skip
+    members = known(subject)
+    writers = [*scalers(members, load.callee), *(w.name for w in members.written.get(f"{load.callee}.ready", ()))]
     if writers and load.worst is not None and load.worst < load.capacity.high:
         return f"{writers[0]} may give {load.callee} the copies that end an overload"
     return ""

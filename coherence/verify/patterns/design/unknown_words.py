@@ -42,6 +42,7 @@ from coherence.language.names import component_formulas, limit_formulas, promise
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import ACTIVITIES, COUNTS, STATES
 from coherence.model.laws import counts_members
+from coherence.verify.facts.design_facts import known, wanted
 from coherence.verify.timers.removals import LEFT, OUT
 
 QUESTION = Question("COH108", "unknown-word", fires=Verdict.UNDECIDED, proves=False)
@@ -63,7 +64,7 @@ def review(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
     answered = {name for finding in findings for name in finding.of}
     limits = [x for x in design.limits.values() if x.name not in answered]
     yield from _question([(path, limit) for limit in limits if (path := _counted(subject, limit))], LIMITED)
-    yield from _question([(path, loop) for loop in design.loops.values() if (path := _written(design, loop))], WRITTEN)
+    yield from _question([(path, loop) for loop in design.loops.values() if (path := _written(subject, loop))], WRITTEN)
     for thing in sorted({call.callee.text for call in design.calls if call.callee is not None and call.tries}):
         yield from _times(design, thing)
 
@@ -98,15 +99,16 @@ def _counted(subject: Subject, limit: Limit) -> str:
     return tree.path if subject.model.kind(subject.model.resolve(tree.path)) == "input" else ""
 
 
-def _written(design: Design, loop: Loop) -> str:
+def _written(subject: Subject, loop: Loop) -> str:
     """Returns the count that a loop writes of a thing that is called or has members, where only loops read it."""
+    design = subject.design
     signal = loop.actuation.signal if loop.actuation is not None else None
     thing, _, word = signal.text.partition(".") if signal is not None else ("", "", "")
     component = design.components.get(thing)
     if component is None or component.part is not None or word in (*IN_LOOPS, ""):
         return ""
     called = any(call.callee is not None and call.callee.text == thing for call in design.calls)
-    if not called or not counts_members(loop):
+    if not called or not counts_members(loop) or f"{thing}.{word}" in wanted(known(subject), thing):
         return ""
     own = (formula for other in design.components.values() for formula in component_formulas(other))
     limited = (formula for limit in design.limits.values() for formula in limit_formulas(limit))

@@ -18,11 +18,10 @@ from coherence.language.expressions.tree import Arithmetic, Compare, Name, Numbe
 from coherence.language.roles import counts
 from coherence.language.words import STATES
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
+from coherence.verify.facts.design_facts import DesignFacts, copies, scaling
 from coherence.verify.facts.limits import NOT_HELD_BACK, at_members, cap, floor, place_of, raised
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import with_ranges
-from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 PART = "pod_disruption_budget"
@@ -156,14 +155,14 @@ def _blocked(
 
 
 def _of(facts: DesignFacts, limit: Limit) -> tuple[str, ...]:
-    return (limit.name, *(writer.name for writer in _scalers(facts, _thing(limit))))
+    return (limit.name, *(writer.name for writer in scaling(facts, _thing(limit))))
 
 
 def _repairs(subject: Subject, facts: DesignFacts, limit: Limit, count: int) -> Iterator[Repair]:
     """Yields one more copy, or a budget that leaves one free."""
     thing = _thing(limit)
     lowest = facts.quantities.get(f"{thing}.copies") or next(
-        (q for w in _scalers(facts, thing) for q in quantities(w)), None
+        (q for w in scaling(facts, thing) for q in quantities(w)), None
     )
     needed = _enough(facts, limit, thing, count)
     if lowest is not None and needed is not None:
@@ -174,11 +173,6 @@ def _repairs(subject: Subject, facts: DesignFacts, limit: Limit, count: int) -> 
         value = Fraction(count - 1) if limit.at_least is not None else Fraction(1)
         less = repairs.proposal(repairs.rewrite(subject, stated.place, value, ONE))
         yield from [less] if less else []
-
-
-def _scalers(facts: DesignFacts, thing: str) -> list[Writer]:
-    """Returns the loops that choose how many members there are."""
-    return [writer for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ())]
 
 
 def _enough(facts: DesignFacts, limit: Limit, thing: str, count: int) -> int | None:

@@ -59,7 +59,7 @@ from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT
-from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_many, copies, known, scalers
+from coherence.verify.facts.design_facts import PLACED, DesignFacts, as_many, copies, known, scalers, scaling
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight, place_of
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
@@ -141,7 +141,7 @@ def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     each = member_rate(facts, thing) or mixed_rate(facts, thing)
     if demand is None or each is None or members is None or members.low is None or members.high is None:
         return None
-    scaled = any(not _only_lowers(writer) for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ()))
+    scaled = any(not _only_lowers(writer) for writer in scaling(facts, thing))
     few, many = math.ceil(members.low), math.floor(members.high)
     station = LoadedThing(thing, demand, each, few, many, scaled) if many >= 1 else None
     slots = _slots(facts, station) if station is not None else None

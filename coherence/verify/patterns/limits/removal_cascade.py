@@ -8,6 +8,9 @@ smallest such k is found for every N in the range.  k = 0 needs no cause at all;
 more must be stated (`failing:` of the component).  A cap that keeps (N - m) mu > lambda is a proof.  A loop's own
 trigger is evaluated where it decides: it must stay true from k on.
 
+One event may also start a timer of every member (`from: backbone.repair starts`, `per: dns`): what it takes out goes at
+once.  A promise about how many are left (`always dns.listed >= 1`) is held against both.
+
 The same numbers decide whether an ejection cap leaves enough: with m ejected, (N - m) mu <= lambda is an outage that
 the failing members alone would not have been.  Where two loops share one cap, it may
 withhold what both would take out: more fail together (`failing:`) than the cap lets go.  An autoscaler helps until
@@ -53,6 +56,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.expressions.tree import Number, Tree, rename
+from coherence.language.sentences import Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.ranges import truth
@@ -83,6 +87,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per way out of service that load drives, or that a cap bounds."""
     facts = known(subject)
     yield from withheld(QUESTION, facts)
+    if facts.design.promises and facts.design.timers:
+        from coherence.verify.patterns.promises._promised_members import taken_at_once
+
+        yield from taken_at_once(QUESTION, facts)
     for removal in removals(facts):
         if removal.driven or (removal.caps and not removal.event):
             yield from _answer(subject, facts, removal)
@@ -242,11 +250,23 @@ def _conflict(
         *((f"an overloaded member is one that {removal.name} takes out",) if removal.driven else ()),
         *(("one member goes out for another reason (a crash, an update)",) if need == 1 and removal.driven else ()),
     )
+    broken = _broken(facts, removal, stage)
     places = (*removal.places, *(place for rate in sides for place in rate.places), *_where(facts, removal))
     return QUESTION.conflict(
-        message, places, _of(removal, rates), arithmetic(_numbers(rates, stage), witness=witness), certain=certain,
+        message, (*places, *(promise.place.labelled("promised") for promise in broken)),
+        (*_of(removal, rates), *(promise.name for promise in broken)),
+        arithmetic(_numbers(rates, stage), witness=witness), certain=certain,
         assumptions=assumptions, repairs=proposed(subject, facts, removal, rates, stage),
     )  # fmt: skip
+
+
+def _broken(facts: DesignFacts, removal: Removal, stage: RemovalStage) -> tuple[Promise, ...]:
+    """Returns the promises that do not hold when the cascade is over."""
+    if not removal.driven or not facts.design.promises:
+        return ()
+    from coherence.verify.patterns.promises._promised_members import broken_promises
+
+    return broken_promises(facts, removal.thing, stage.members, min(stage.most, stage.members))
 
 
 def _carry(rates: Rates, stage: RemovalStage) -> str:

@@ -50,7 +50,7 @@ from typing import TypeAlias
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic, details_are_asked
-from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.design_facts import DesignFacts, known, scaling
 from coherence.verify.jobs.certificates import all_joined
 from coherence.verify.jobs.count_ranges import adders, render_verdicts, variants
 from coherence.verify.jobs.eviction import (
@@ -169,7 +169,7 @@ def _returns(subject: Subject, facts: DesignFacts, thing: str) -> bool:
     returns = component.returns if component is not None else None
     if returns is not None:
         return returns.text != "never"
-    if any(facts.written.get(f"{thing}.{word}") for word in ("desired", "replicas", "copies")):
+    if scaling(facts, thing):
         return True
     raise NeedsError(f"returns of {thing} (always, never or after a time)", component.place if component else None)
 

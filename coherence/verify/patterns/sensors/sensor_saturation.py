@@ -148,14 +148,22 @@ def _limits_on(facts: DesignFacts, path: str) -> Iterator[Limit]:
 def _saturated(facts: DesignFacts, tree: Tree, caps: dict[str, Limit], end: str) -> Values:
     """Every signal may grow without bound, except that a capped count stops at the `high` or `low` end of its cap.
 
-    What then still bounds the measurement is its own form, not a load that happens to be small.
+    What then still bounds the measurement is its own form, not a load that happens to be small; and a share that may
+    be anything up to the whole, which no load takes further.
     """
-    values = {path: Interval(facts.values[path].low, None) for path in used(tree) if path in facts.values}
+    values = {path: _unbounded(facts, path) for path in used(tree) if path in facts.values}
     for path, limit in caps.items():
         bound = cap(facts, limit)
         high = getattr(facts.range(bound), end) if bound is not None else None
         values[path] = Interval(values[path].low if path in values else Fraction(0), high)
     return values
+
+
+def _unbounded(facts: DesignFacts, path: str) -> Interval:
+    """Returns the values of a signal under any load."""
+    stated, values = facts.quantities.get(path), facts.values[path]
+    share = stated is not None and stated.text.endswith("%") and values.low != values.high == 1
+    return values if share else Interval(values.low, None)
 
 
 def _setpoint(facts: DesignFacts, target: Target) -> Interval | None:
