@@ -1,8 +1,8 @@
 """The rendezvous of training against plain members that poll, start by start.
 
 SOURCE: PyTorch 2.2 to 2.8, distributed/elastic/rendezvous/dynamic_rendezvous.py: a member waits up to 0.3 s before its
-first round, counts its `join` time-out from then on, polls each second, and gives up at the first look after it; with as
-many as may come the round is complete at once, with as many as must come after a last call (30 s).  TCPStore.cpp,
+first round, counts its `join` time-out from then on, polls each second, and gives up at the first look after it; with
+as many as may come the round is complete at once, with as many as must come after a last call (30 s).  TCPStore.cpp,
 waitForWorkers: the first rank looks each 10 ms how many have come, and gives up once more whole seconds than its
 time-out have passed (rank 0 alone waits for the others; LaunchConfig: 900 s).
 """
