@@ -132,7 +132,7 @@ def _folder(path: Path) -> Path:
 def _written(folder: Path, prepared: SetUp, chosen: Proxy, timing: RunTiming) -> None:
     from coherence.simulate.testbed.reproduction import new_ports, write
 
-    for path in write(_folder(folder), prepared, chosen, timing, new_ports()):
+    for path in write(_folder(folder), prepared, chosen, timing, new_ports(len(prepared.hops))):
         click.echo(path)
     click.echo(f"nothing was started; {folder / 'README.txt'} says how to run it")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coherence.simulate.metastability.fluid import Disturbance, course
 from coherence.simulate.metastability.load_map import Retrying, overload
@@ -20,6 +20,9 @@ from coherence.simulate.testbed.load import arrival_times
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Measures, Request, measure
 from coherence.simulate.testbed.reproduction import bursts, services, trigger
 from coherence.simulate.testbed.set_up import RunTiming, SetUp
+
+if TYPE_CHECKING:
+    from coherence.simulate.requests.engine import RequestResult
 
 SEEDS = 40  # fresh draws, for the range of chance
 FRESH = 10**6  # the first of their seeds: none of a run's own
@@ -88,11 +91,28 @@ def simulated(setup: SetUp, timing: RunTiming) -> Measures:
     """
     from coherence.simulate.requests.engine import simulate
 
-    result = simulate(program(setup, timing), seed=timing.seed, until=timing.lasts + setup.longest + 1.0)
+    until = timing.lasts + setup.longest + 1.0
+    result = simulate(program(setup, timing), seed=timing.seed, until=until, trace=bool(setup.hops))
     done: Any = result.requests
-    tries = done.tries - (done.outcome == REJECTED)
+    tries = _last_tries(result) if setup.hops else done.tries - (done.outcome == REJECTED)
     columns = (done.start.tolist(), done.end.tolist(), tries.tolist(), (done.outcome == COMPLETED).tolist())
     return measure([Request(*row) for row in zip(*columns, strict=True)], timing, trigger(setup, timing))
+
+
+def _last_tries(result: RequestResult) -> Any:
+    """Returns the tries of each finished request on the last of its routes, by the trace, without those turned away."""
+    import numpy as np
+
+    from coherence.simulate.requests.engine import ACTIONS, PLACES
+
+    trace: Any = result.trace
+    last = trace.which == len(result.program.routes) - 1
+    sent = last & np.isin(trace.action, [ACTIONS.index("sent"), ACTIONS.index("hedged")])
+    turned = last & (trace.action == ACTIONS.index("try_failed")) & (trace.where == PLACES.index("breaker"))
+    numbers = trace.request[trace.action == ACTIONS.index("ended")]  # in the order of the records
+    count = int(trace.request.max(initial=0)) + 1
+    tries = np.bincount(trace.request[sent], minlength=count) - np.bincount(trace.request[turned], minlength=count)
+    return tries[numbers]
 
 
 def program(setup: SetUp, timing: RunTiming) -> Program:
@@ -103,7 +123,10 @@ def program(setup: SetUp, timing: RunTiming) -> Program:
     outages = (Outage(setup.station.name, timing.before, timing.pause),) if timing.pause else ()
     return Program(
         (replace(setup.source, arrivals=Arrivals("trace", times=times)),),
-        (replace(setup.station, service=replace(service, family="values", values=drawn)),),
+        (
+            *setup.program.stations[:-1],
+            replace(setup.station, service=replace(service, family="values", values=drawn)),
+        ),
         setup.program.routes,
         outages,
     )
@@ -113,6 +136,9 @@ def rule(setup: SetUp, timing: RunTiming) -> OverloadRule:
     """Tries x rate against capacity, and the time to drain what the trigger leaves behind (fluid)."""
     call = retrying(setup)
     load, capacity = overload(call), setup.capacity
+    if setup.hops:
+        why = f"it speaks of one call; {len(setup.program.routes)} try again inside each other"
+        return OverloadRule(setup.most_sends * setup.rate, capacity, math.nan, "", math.nan, why)
     if setup.route.hedge_after < math.inf:
         why = "it speaks of tries that follow one another; second copies run beside the first"
         return OverloadRule(setup.most_sends * setup.rate, capacity, math.nan, "", math.nan, why)

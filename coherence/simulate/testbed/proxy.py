@@ -11,11 +11,12 @@ from coherence.simulate.testbed.set_up import SetUp
 
 @dataclass(frozen=True)
 class Ports:
-    """Ports of loopback: of the proxy, of the back end, and of the back end's control."""
+    """Ports of loopback: of the first proxy, of the back end, of its control, and of the proxies after the first."""
 
     proxy: int
     backend: int
     control: int
+    hops: tuple[int, ...] = ()
 
 
 class Proxy(Protocol):

@@ -133,9 +133,10 @@ def _readme(chosen: Proxy, course: RunTiming, ports: Ports) -> str:
     return "\n".join(lines) + "\n"
 
 
-def new_ports() -> Ports:
+def new_ports(hops: int = 0) -> Ports:
     """Free ones."""
-    return Ports(*free_ports(3))
+    first, *others = free_ports(3 + hops)
+    return Ports(first, others[0], others[1], tuple(others[2:]))
 
 
 def found_binary(chosen: Proxy) -> str:
@@ -151,7 +152,7 @@ def run(folder: Path, setup: SetUp, chosen: Proxy, course: RunTiming, *, progres
     path = found_binary(chosen)
     for turn in range(1, STARTS + 1):
         with ProcessGroup(folder) as processes:
-            ports = new_ports()
+            ports = new_ports(len(setup.hops))
             write(folder, setup, chosen, course, ports)
             try:
                 _start(processes, chosen.command(path), ports)

@@ -1,10 +1,11 @@
-"""Derives what is run on real processes from a design with one workload, one callee and one call.
+"""Derives what is run on real processes from a design with one workload, one callee, and the calls on the way to it.
 
-Everything that a real proxy, one back end and one load cannot show is refused with its place and a remedy.
+Everything that real proxies in a row, one back end and one load cannot show is refused with its place and a remedy.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,10 @@ NOT_RUN = ("loops", "timers", "jobs")
 
 @dataclass(frozen=True)
 class SetUp:
-    """One source, one station, one route.  `places`: key of the call -> where it stands; `notes`: what was assumed."""
+    """One source, and a chain of routes: each but the last goes to a hop that only passes requests on.
+
+    `places`: key of the last call -> where it stands; `notes`: what was assumed.
+    """
 
     program: Program
     notes: tuple[str, ...] = ()
@@ -35,16 +39,23 @@ class SetUp:
 
     @property
     def station(self) -> Station:
-        return self.program.stations[0]
+        return self.program.stations[-1]
 
     @property
     def route(self) -> Route:
-        return self.program.routes[0]
+        """The last route: to the back end."""
+        return self.program.routes[-1]
+
+    @property
+    def hops(self) -> tuple[Route, ...]:
+        """The routes before the last one, in the order in which a request takes them."""
+        return self.program.routes[:-1]
 
     @property
     def most_sends(self) -> int:
-        """Sends of one request: each try, and its second copy where the route hedges."""
-        return self.route.tries * (2 if self.route.hedge_after < math.inf else 1)
+        """Sends of one request: each try of each hop, and its second copy where the route hedges."""
+        copies = (route.tries * (2 if route.hedge_after < math.inf else 1) for route in self.program.routes)
+        return math.prod(copies)
 
     @property
     def rate(self) -> float:
@@ -64,9 +75,12 @@ class SetUp:
     @property
     def longest(self) -> float:
         """Seconds after which a request has been answered or given up by the proxy; unlimited pauses aside."""
-        route, pause = self.route, self.route.pause
-        waits = [min(pause.cap, pause.base * pause.factor**k) for k in range(min(route.tries, 100) - 1)]
-        return min(route.deadline, route.tries * route.per_try + sum(waits))
+        longest = math.inf
+        for route in reversed(self.program.routes):
+            pause = route.pause
+            waits = [min(pause.cap, pause.base * pause.factor**k) for k in range(min(route.tries, 100) - 1)]
+            longest = min(route.deadline, route.tries * min(route.per_try, longest) + sum(waits))
+        return longest
 
 
 @dataclass(frozen=True)
@@ -102,15 +116,16 @@ def set_up(design: Design, *, before: float, pause: float) -> SetUp:
 
     Raises InputError with every reason why it cannot be reproduced.
     """
-    if len(design.calls) != 1:
+    if not _is_chain(design):
         raise InputError([_calls(design)])
-    call = design.calls[0]
+    call = design.calls[-1]
     quiet = {name: one.replace(burst=None) for name, one in design.workload.items()}
     requests = processes(design.replace(workload=quiet) if pause else design, first_burst=before)
     program, notes = requests.program, list(requests.assumptions)
     notes += [f"{kind} of the design are not run: {', '.join(getattr(design, kind))}" for kind in NOT_RUN
               if getattr(design, kind)]  # fmt: skip
-    if len(program.sources) != 1 or len(program.stations) != 1 or len(program.routes) != 1:
+    calls = len(design.calls)
+    if len(program.sources) != 1 or len(program.stations) != calls or len(program.routes) != calls:
         raise InputError([_chain(design, call, program)])
     if pause and any(one.burst is not None for one in design.workload.values()):
         notes.append("the burst is left out: the pause is the trigger (--pause 0s runs the burst)")
@@ -121,14 +136,23 @@ def set_up(design: Design, *, before: float, pause: float) -> SetUp:
     return setup
 
 
+def _is_chain(design: Design) -> bool:
+    """Decides whether each call is made by the callee of the one before it, which has no members of its own."""
+    ends = [(call.caller.text, call.callee.text) for call in design.calls if call.caller and call.callee]
+    passed = [design.components[callee] for _, callee in ends[:-1] if callee in design.components]
+    in_a_row = all(before[1] == after[0] for before, after in itertools.pairwise(ends))
+    passes = len(passed) == len(ends) - 1 and not any(one.copies or one.constants or one.takes for one in passed)
+    return bool(ends) and len(ends) == len(design.calls) and in_a_row and passes
+
+
 def _calls(design: Design) -> Problem:
     if not design.calls:
         place = Place(design.file, 1, 1, 1, 1)
         return Problem(place, "the design has no call to reproduce", "add `calls: [{from: clients, to: workers, ...}]`")
     names = ", ".join(call.name for call in design.calls)
     place = design.calls[1].place or Place(design.file, 1, 1, 1, 1)
-    remedy = "leave one call in a copy of the design"
-    return Problem(place, f"{len(design.calls)} calls ({names}): one proxy reproduces one call", remedy)
+    remedy = "leave one call in a copy of the design, or hops in a row that state nothing: `components: {edge: {}}`"
+    return Problem(place, f"{len(design.calls)} calls ({names}): proxies in a row reproduce a chain of calls", remedy)
 
 
 def _chain(design: Design, call: Call, program: Program) -> Problem:
@@ -152,13 +176,27 @@ def _places(design: Design, call: Call) -> dict[str, Place]:
 
 
 def _problems(setup: SetUp, *, pause: float) -> Iterator[Problem]:
-    yield from _route_problems(setup)
+    for route in setup.program.routes:
+        yield from _route_problems(setup, route)
+    for route in setup.hops:
+        yield from _hop_problems(setup, route)
     yield from _source_problems(setup, pause=pause)
     yield from _station_problems(setup)
 
 
-def _route_problems(setup: SetUp) -> Iterator[Problem]:
-    route, places = setup.route, setup.places
+def _hop_problems(setup: SetUp, route: Route) -> Iterator[Problem]:
+    """Yields what a hop cannot be: a proxy ends the tries of a caller that has left, and answers with what failed."""
+    place = setup.places["call"]
+    if not route.cancel:
+        message = f"{route.name}: a proxy ends the tries of a caller that has left"
+        yield Problem(place, message, "write `on_timeout: cancel` for calls before the last one")
+    if route.tries > 1 and "failed" not in route.retry_on:
+        message = f"{route.name}: the next proxy answers a time-out as a failure, which is tried again too"
+        yield Problem(place, message, "leave `retry_when` out, or add `unavailable`")
+
+
+def _route_problems(setup: SetUp, route: Route) -> Iterator[Problem]:
+    places = setup.places
     if route.per_try == math.inf:
         yield Problem(places["call"], f"{route.name} needs per_try: how long one try may take", "add `per_try: 250 ms`")
     if route.tries > 1 and "timeout" not in route.retry_on:

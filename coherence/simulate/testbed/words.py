@@ -65,7 +65,8 @@ def text(reproduction: Reproduction) -> str:
 def _setting(setup: SetUp) -> str:
     service, route = setup.station.service, setup.route
     workers = f"{setup.station.servers} workers of {1000 * service.mean:g} ms serve {setup.capacity:g} req/s"
-    return f"{workers}; {setup.rate:g} req/s come, {_tries(route)}"
+    hops = "".join(f", {_tries(hop)}, each" for hop in setup.hops)
+    return f"{workers}; {setup.rate:g} req/s come{hops}, {_tries(route)}"
 
 
 def _tries(route: Route) -> str:

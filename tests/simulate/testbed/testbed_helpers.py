@@ -78,7 +78,7 @@ def undisturbed(observe: Callable[[], T], disturbed: Callable[[T], object], firs
             return observation
         observation = observe()
     if disturbed(observation):
-        pytest.skip(f"three observations were disturbed by this machine, the last one: {observation}")
+        pytest.skip(f"three observations were disturbed by this machine, the last one: {disturbed(observation)}")
     return observation
 
 

@@ -33,20 +33,25 @@ SHORTEST = 0.001  # s, of a pause: Envoy knows no retry without one
 
 def lacks(setup: SetUp) -> Iterator[tuple[str, str, str]]:
     """Pauses without full jitter or with another factor than 2, and budgets of first tries only."""
-    route, pause = setup.route, setup.route.pause
+    for route in setup.program.routes:
+        yield from _lacking(route)
+
+
+def _lacking(route: Route) -> Iterator[tuple[str, str, str]]:
+    """Yields what Envoy cannot do of one route."""
+    pause = route.pause
     if route.tries > 1 and pause.base > 0 and (pause.spread, pause.factor) != ((0.0, 1.0), 2.0):
         remedy = "write `pause: {base: ..., factor: 2, jitter: full}`, or no pause"
         yield "pause", "Envoy doubles its pauses and jitters them fully", remedy
-    yield from _unhedged(setup)
+    yield from _unhedged(route)
     if route.budget is not None and route.budget.of != "requests":
         yield "budget", "Envoy's budget is a share of all requests in flight, retries included", "leave out `.first`"
     if route.budget is not None and route.most_retries < math.inf:
         yield "budget", "a retry budget replaces Envoy's cap on retries: it has one or the other", "leave one limit"
 
 
-def _unhedged(setup: SetUp) -> Iterator[tuple[str, str, str]]:
+def _unhedged(route: Route) -> Iterator[tuple[str, str, str]]:
     """Yields what keeps Envoy from sending second copies as the call says."""
-    route = setup.route
     if route.hedge_after == math.inf:
         return
     if route.tries > 1:
@@ -59,8 +64,13 @@ def _unhedged(setup: SetUp) -> Iterator[tuple[str, str, str]]:
 
 
 def files(setup: SetUp, ports: Ports) -> dict[str, str]:
-    """envoy.json."""
-    resources = {"listeners": [_listener(setup.route, ports.proxy)], "clusters": [_cluster(setup.route, ports.backend)]}
+    """envoy.json: a listener and a cluster for each route; the cluster of a hop is the next listener."""
+    ins, outs, routes = (ports.proxy, *ports.hops), (*ports.hops, ports.backend), setup.program.routes
+    names = [*(f"hop{number}" for number in range(1, len(routes))), "backend"]
+    resources = {
+        "listeners": [_listener(*each) for each in zip(routes, ins, names, ["clients", *names[:-1]], strict=True)],
+        "clusters": [_cluster(*each) for each in zip(routes, outs, names, strict=True)],
+    }
     return {FILE: json.dumps({"static_resources": resources}, indent=2) + "\n"}
 
 
@@ -82,22 +92,22 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds, 6):.9g}s"
 
 
-def _listener(route: Route, port: int) -> dict[str, Any]:
+def _listener(route: Route, port: int, cluster: str, name: str) -> dict[str, Any]:
     manager = {
         "@type": f"{_FILTER}.network.http_connection_manager.v3.HttpConnectionManager",
         "stat_prefix": "clients",
-        "route_config": {"virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [_route(route)]}]},
+        "route_config": {"virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [_route(route, cluster)]}]},
         "http_filters": [
             {"name": "envoy.filters.http.router", "typed_config": {"@type": f"{_FILTER}.http.router.v3.Router"}}
         ],
     }
     chain = {"filters": [{"name": "envoy.filters.network.http_connection_manager", "typed_config": manager}]}
-    return {"name": "clients", "address": _address(port), "filter_chains": [chain]}
+    return {"name": name, "address": _address(port), "filter_chains": [chain]}
 
 
-def _route(route: Route) -> dict[str, Any]:
+def _route(route: Route, cluster: str) -> dict[str, Any]:
     limit = route.deadline if route.deadline < math.inf else 0.0
-    action: dict[str, Any] = {"cluster": "backend", "timeout": _duration(limit)}
+    action: dict[str, Any] = {"cluster": cluster, "timeout": _duration(limit)}
     if route.hedge_after < math.inf:
         return {"match": {"prefix": "/"}, "route": action | _hedged(route)}
     policy: dict[str, Any] = {"per_try_timeout": _duration(route.per_try)}
@@ -122,13 +132,13 @@ def _pauses(route: Route) -> dict[str, Any]:
     return {"base_interval": _duration(base), "max_interval": _duration(most)}
 
 
-def _cluster(route: Route, port: int) -> dict[str, Any]:
+def _cluster(route: Route, port: int, name: str) -> dict[str, Any]:
     endpoint = {"endpoint": {"address": _address(port)}}
     return {
-        "name": "backend",
+        "name": name,
         "connect_timeout": "5s",
         "type": "STATIC",
-        "load_assignment": {"cluster_name": "backend", "endpoints": [{"lb_endpoints": [endpoint]}]},
+        "load_assignment": {"cluster_name": name, "endpoints": [{"lb_endpoints": [endpoint]}]},
         "circuit_breakers": {"thresholds": [_thresholds(route)]},
     }
 
