@@ -18,6 +18,7 @@ from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Number
+from coherence.language.words import COUNTS, STATES
 from coherence.model.crossings import at_crossings
 from coherence.model.elaborate import elaborate
 from coherence.model.model import EVERYTHING, Interval, Model, State, some_outputs
@@ -106,6 +107,8 @@ def cut(model: Model, program: Program, given: Collection[str] = (), wanted: Col
         measured[f"{source.name}.attempts"] = _rate(f"{first}.tries")
     known = {*model.outputs, *model.states, *(path for path in (*model.inputs, *wanted) if path not in given)}
     taken = {path: read for path, read in measured.items() if path in known}
+    own = {*model.outputs, *model.states, *model.commands, *model.constants, *taken, *given}
+    taken |= {path: read for path, read in counted_levels(program).items() if path in wanted and path not in own}
     return LoopCut(
         replace(
             model,
@@ -115,6 +118,19 @@ def cut(model: Model, program: Program, given: Collection[str] = (), wanted: Col
         ),
         taken,
     )
+
+
+def counted_levels(program: Program) -> dict[str, Callable[[Meter], float]]:
+    """Returns the counts of a run by the words that promises have for them: who waits, is there, serves, is in work."""
+    words = {"queue": STATES["waiting"], "present": STATES["in work"], "away": ("starting",)}
+    words["servers"] = (*COUNTS["available"], *STATES["wanted"], "servers")
+    levels = {
+        f"{station.name}.{word}": f"{station.name}.{count}"
+        for station in program.stations for count, own in words.items() for word in own
+    }  # fmt: skip
+    levels |= {f"{source.name}.{word}": f"{source.name}.in_flight" for source in program.sources
+               for word in STATES["in work"]}  # fmt: skip
+    return {path: _level(key) for path, key in levels.items()}
 
 
 _CLOCK = State(
@@ -129,6 +145,10 @@ def _reading(read: Callable[[Meter, str], float], station: str) -> Callable[[Met
 
 def _rate(key: str) -> Callable[[Meter], float]:
     return lambda meter: meter.rate(key)
+
+
+def _level(key: str) -> Callable[[Meter], float]:
+    return lambda meter: meter.levels.get(key, 0.0)
 
 
 def _ratio(above: float, below: float) -> float:

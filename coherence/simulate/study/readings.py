@@ -173,7 +173,7 @@ def _of_route(name: str, result: RequestResult, *, breaks: bool) -> Rows:
     )
     if tries > again:
         yield (name, "sends per call", ""), tries / (tries - again)
-        yield (name, "time out", "%"), 100.0 * result.counters[f"{name}.timeouts"] / tries
+        yield (name, "time out", "%"), min(100.0, 100.0 * result.counters[f"{name}.timeouts"] / tries)
         if breaks:
             yield (name, "fail at the open breaker", "%"), 100.0 * result.counters[f"{name}.broken"] / tries
 

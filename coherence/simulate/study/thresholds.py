@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_measured
 from coherence.language.expressions.tree import MIRRORED, Call, Compare, Name, Number, Tree
+from coherence.language.words import COUNTS, STATES
 from coherence.simulate.study.readings import QUANTILES
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 Key = tuple[str, str, str]
 LATENCY = ("latency", "response_time", "sojourn", "duration")
 SHARES = ("success", "succeed", "availability", "success_rate")
+PRINTED = "?"  # the unit of a figure that is told by the name under which runs print it
+SCALES = {"%": 100.0, "/h": 3600.0}  # of a number in SI to the units of such figures
+SYNONYMS = {"waiting": STATES["waiting"], "servers": (*COUNTS["available"], *STATES["wanted"])}
 FIGURES = ("quantile", "mean", "tail")
 
 
@@ -46,6 +50,8 @@ def threshold_of(design: Design, promise: Promise) -> FigureLimit | str | None:
         return "a figure of runs is compared with a number, by <= or >="
     path, kind, share = of
     thing, _, signal = path.partition(".")
+    if kind == "mean" and signal and signal not in LATENCY:
+        return FigureLimit((thing, signal, PRINTED), op, float(right.value))
     source = _source(design, thing)
     if source is None:
         return f"runs have the latency of the requests of a workload: write it of one that calls {thing}"
@@ -96,6 +102,11 @@ def judged_threshold(
     threshold: FigureLimit, readings: Mapping[Key, StudyReading]
 ) -> tuple[bool | None, str, StudyReading | None]:
     """Returns whether a threshold is kept (None: the runs cannot tell), why, and the figure with its interval."""
+    if threshold.key[2] == PRINTED:
+        key = _printed(threshold.key, readings)
+        if isinstance(key, str):
+            return None, key, None
+        threshold = FigureLimit(key, threshold.op, threshold.limit * SCALES.get(key[2], 1.0))
     reading, (of, what, unit) = readings.get(threshold.key), threshold.key
     if reading is None:
         return None, f"the runs do not have {what} of {of}: too few of its requests were answered", None
@@ -115,6 +126,20 @@ def judged_threshold(
     if low != high:
         return None, f"{words}, and the limit lies inside the interval: make more or longer runs", reading
     return low, words, reading
+
+
+def _printed(wanted: Key, readings: Mapping[Key, StudyReading]) -> Key | str:
+    """Returns the key of the figure that runs print of a thing under a name; else why there is none."""
+    thing, signal, _ = wanted
+    of = [key for key in readings if thing in key[0].split(" -> ")]
+    name = next((name for name, words in SYNONYMS.items() if signal in words), signal)
+    keys = [key for key in of if key[1].replace(" ", "_") == name]
+    if len(keys) == 1:
+        return keys[0]
+    if keys:
+        return f"{thing} has several calls: write it of one of {', '.join(key[0] for key in keys)}"
+    known = dict.fromkeys(key[1].replace(" ", "_") for key in of if not key[1].startswith("P"))
+    return f"runs print no {signal} of {thing}" + (f", but {', '.join(known)}" if known else "")
 
 
 def _unanswered(threshold: FigureLimit, readings: Mapping[Key, StudyReading]) -> tuple[bool | None, str] | None:

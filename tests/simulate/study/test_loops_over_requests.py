@@ -16,7 +16,7 @@ from coherence.simulate.execute.instants import Instant
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import RequestRun
 from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
-from coherence.simulate.study.loops_over_requests import Coupled, Meter, cut
+from coherence.simulate.study.loops_over_requests import Coupled, Meter, counted_levels, cut
 
 F = Fraction
 TWO = Program(
@@ -213,6 +213,14 @@ def test_a_replayed_load_is_there_from_the_beginning() -> None:
     loops = Coupled(design, replace(requests, program=replayed), RequestRun(replayed, seed=1))
     loops.advance(0.0)
     assert loops.instants[0].sampled["gateway.utilization"] == pytest.approx(200 / 500, rel=1e-3)
+
+
+def test_counts_of_a_run_have_the_words_of_promises() -> None:
+    levels = counted_levels(processes(read_text(DESIGN)).program)
+    meter = Meter(processes(read_text(DESIGN)).program)
+    meter.look({"gateway.queue": 3.0, "gateway.present": 5.0, "gateway.servers": 4.0, "requests.in_flight": 7.0})
+    words = ("gateway.waiting", "gateway.in_flight", "gateway.ready", "gateway.starting", "requests.in_flight")
+    assert [levels[word](meter) for word in words] == [3.0, 5.0, 4.0, 0.0, 7.0]
 
 
 def test_servers_come_when_they_have_started() -> None:
