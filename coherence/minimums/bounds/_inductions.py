@@ -60,3 +60,35 @@ def shared_work() -> Checked:
     all_done = ("(<= done (* k (* R T)))", "(>= done F)", "(< (* k (* R T)) F)")
     return refuted("units one by one, and the work of all", "QF_NRA", ("k", "R", "T", "done", "more", "F"),
                    one_more, all_done)  # fmt: skip
+
+
+def crossing() -> Checked:
+    """Wires that each carry at most r T bytes in T seconds carry R T together, by induction over them; D cross them."""
+    one_more = ("(>= T 0.0)", "(<= carried (* R T))", "(<= more (* r T))", "(> (+ carried more) (* (+ R r) T))")
+    crossed = ("(<= carried (* R T))", "(>= carried D)", "(< (* R T) D)")
+    return refuted("wire after wire of a cut, and what has to cross it", "QF_NRA",
+                   ("R", "r", "T", "carried", "more", "D"), one_more, crossed)  # fmt: skip
+
+
+def crossing_late() -> Checked:
+    """The same of a cut whose wires are of use for T - L seconds: what crosses left L1 after the root, and L2 before
+    it is there, with L1 + L2 at least the shortest way L.
+    """
+    one_more = ("(<= carried (* R (- T L)))", "(<= more (* r (- T L)))",
+                "(> (+ carried more) (* (+ R r) (- T L)))")  # fmt: skip
+    window = ("(>= begins L1)", "(<= ends (- T L2))", "(>= (+ L1 L2) L)", "(> (- ends begins) (- T L))")
+    crossed = ("(> R 0.0)", "(<= carried (* R (- T L)))", "(>= carried S)", "(< T (+ L (/ S R)))")
+    names = ("R", "r", "T", "L", "L1", "L2", "begins", "ends", "carried", "more", "S")
+    return refuted("wire after wire of a cut, for the time in which it is of use", "QF_NRA", names, one_more, window,
+                   crossed)  # fmt: skip
+
+
+def blocks_told() -> Checked:
+    """Of each number 2 (t - 1) partial sums enter blocks before all t have the whole; the wires into them carry R T."""
+    joined = ("(>= parts (- t k))", "(>= after (- parts 1.0))", "(< after (- t (+ k 1.0)))")
+    spread = ("(<= told (+ 1.0 k))", "(<= after (+ told 1.0))", "(> after (+ 1.0 (+ k 1.0)))")
+    one_more = ("(>= T 0.0)", "(<= carried (* R T))", "(<= more (* r T))", "(> (+ carried more) (* (+ R r) T))")
+    entered = ("(<= carried (* R T))", "(>= carried (* 2.0 (* (- t 1.0) S)))", "(< (* R T) (* 2.0 (* (- t 1.0) S)))")
+    names = ("t", "k", "parts", "after", "told", "S", "R", "r", "T", "carried", "more")
+    return refuted("both steps of the count, and the wires into the blocks", "QF_NRA", names, joined, spread, one_more,
+                   entered)  # fmt: skip

@@ -21,8 +21,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, gathers
+from coherence.minimums.bounds._inductions import crossing
 from coherence.minimums.fabric.cuts import all_gather, every_cut
 from coherence.minimums.fabric.runtime_format import gathering
 from coherence.minimums.fabric.trees import executed, trees
@@ -88,7 +100,10 @@ BOUND = Bound(
         Example(_given(leaf_spine(4, 2, 2, 50, 30), 1), 7 / 50, "the link of a host: 7 shards over 50"),
         Example(_given(leaf_spine(2, 3, 2, 50, 10), 1), 3 / 20, "a leaf's uplinks: 3 shards over 20"),
     ),
-    proofs=(Recheck("cut", "all cuts of four fabrics", enumerated),),
+    proofs=(
+        Recheck("cut", "all cuts of four fabrics", enumerated),
+        Recheck("smt", "what has to leave a cut", crossing, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("a packing of trees, executed", packed),
     schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),

@@ -37,6 +37,7 @@ from coherence.minimums.bound import (
     Witness,
 )
 from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, reduces
+from coherence.minimums.bounds._inductions import blocks_told
 from coherence.minimums.fabric.cuts import every_cut
 from coherence.minimums.fabric.reductions import all_reduce, schedule
 from coherence.minimums.fabric.runtime_format import reducing
@@ -106,7 +107,10 @@ BOUND = Bound(
         Example(_given(ring(4)), 3 / 4, "2 * 3/4 over two links"),
         Example(_given(leaf_spine(2, 3, 2, 50, 10)), 1 / 20, "two blocks of three hosts: 2/(20 + 20)"),
     ),
-    proofs=(Recheck("enumeration", "receipts of a few blocks; cuts of small fabrics", gossip, ProofGrade.PART),),
+    proofs=(
+        Recheck("enumeration", "receipts of a few blocks; cuts of small fabrics", gossip, ProofGrade.PART),
+        Recheck("smt", "what blocks are told, and over which wires", blocks_told, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("trees that add and spread, executed", added_and_spread),
     schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),

@@ -22,8 +22,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, tells
+from coherence.minimums.bounds._inductions import crossing_late
 from coherence.minimums.fabric.broadcasts import floor, from_root, told_by_steps, told_by_trees
 from coherence.minimums.fabric.runtime_format import telling
 from coherence.minimums.fabric.wiring import Fabric, dgx1, leaf_spine, ring
@@ -77,7 +89,10 @@ BOUND = Bound(
         Example(_given(dgx1(), 0), 1 / 6, "six links of each GPU"),
         Example(_given(ring(4), 1), 2.5, "two wires away, two ways to it"),
     ),
-    proofs=(Recheck("enumeration", "trees in chunks, run over wires with latency", pipelined),),
+    proofs=(
+        Recheck("enumeration", "trees in chunks, run over wires with latency", pipelined),
+        Recheck("smt", "what has to cross a cut, and when", crossing_late, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("trees, executed", spread, gap=2.0),
     schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),

@@ -33,6 +33,7 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
+from coherence.minimums.bounds._inductions import refuted
 from coherence.minimums.bounds._retrying import retrying
 from coherence.minimums.formulas import number
 
@@ -77,6 +78,15 @@ def both_sides() -> Checked:
     return Checked(answer.unsat, f"the backlog falls exactly below 1/t, for 1 to 8 tries: {answer.outcome}", script)
 
 
+def drained() -> Checked:
+    """In an overload t loads come for each that would, and one unit is served: below 1/t the backlog is gone after
+    B/(1 - t l), at or above it it never falls, at any t, l and time.
+    """
+    below = ("(>= t 1.0)", "(< (* t l) 1.0)", "(= (* T (- 1.0 (* t l))) B)", "(> (+ B (* T (- (* t l) 1.0))) 0.0)")
+    above = ("(>= T 0.0)", "(>= (* t l) 1.0)", "(< (+ B (* T (- (* t l) 1.0))) B)")
+    return refuted("a backlog of an overload, over time", "QF_NRA", ("t", "l", "T", "B"), below, above)
+
+
 BOUND = Bound(
     name="overload_free_load",
     group="retries",
@@ -90,7 +100,10 @@ BOUND = Bound(
     assumptions=("abandoned_work_is_served", "same_cause", "fluid"),
     source="Bronson et al. 2021",
     examples=(Example({"tries": Fraction(4)}, 0.25, "3 retries, fluid"),),
-    proofs=(Recheck("smt", "sign of the drift", both_sides, ProofGrade.RELATED),),
+    proofs=(
+        Recheck("smt", "sign of the drift", both_sides, ProofGrade.RELATED),
+        Recheck("smt", "the backlog over time", drained, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("a fluid overload, slot by slot", fluid, gap=1.01),
     telemetry=("tries of the callers",),
     applies=retrying,

@@ -19,7 +19,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
+from coherence.minimums.bounds._inductions import refuted
 from coherence.minimums.bounds._training import piped
 from coherence.minimums.pipeline_runs import makespan, one_by_one, shortest
 
@@ -43,6 +55,21 @@ def enumerated() -> Checked:
     return Checked(True, "all orders of small pipelines take at least m + p - 1 forward and backward passes")
 
 
+def filled_and_drained() -> Checked:
+    """Stage k begins no sooner than k forward passes (induction), the last one works m passes each way after that, and
+    what it did last goes back through k stages (induction); so w (m + p - 1) passes, and of these the share that idles.
+    """
+    begins = ("(>= begun (* k f))", "(>= after (+ begun f))", "(< after (* (+ k 1.0) f))")
+    drains = ("(>= spent (+ last (* k b)))", "(>= after (+ spent b))", "(< after (+ last (* (+ k 1.0) b)))")
+    whole = ("(>= begun (* (- p 1.0) f))", "(>= last (+ begun (* m (+ f b))))", "(>= spent (+ last (* (- p 1.0) b)))",
+             "(< spent (* (+ m (- p 1.0)) (+ f b)))")  # fmt: skip
+    idle = ("(>= p 1.0)", "(>= m 1.0)", "(> w 0.0)", "(>= spent (* (+ m (- p 1.0)) w))",
+            "(= (* idle spent) (- spent (* m w)))",
+            "(< (* idle (+ m (- p 1.0))) (- p 1.0))")  # fmt: skip
+    names = ("p", "m", "k", "f", "b", "w", "begun", "after", "last", "spent", "idle")
+    return refuted("fill, work and drain, stage after stage", "QF_NRA", names, begins, drains, whole, idle)
+
+
 BOUND = Bound(
     name="pipeline_bubble_share",
     group="pipelines",
@@ -59,7 +86,10 @@ BOUND = Bound(
     without={"flush": "pipeline_no_flush", "unsplit_backward": "pipeline_bubble_split"},
     source="Huang et al. 2019; Narayanan et al. 2021",
     examples=(Example({"p": Fraction(8), "m": Fraction(32)}, 0.1794871794871795, "event simulation"),),
-    proofs=(Recheck("enumeration", "all orders of small pipelines", enumerated),),
+    proofs=(
+        Recheck("enumeration", "all orders of small pipelines", enumerated),
+        Recheck("smt", "stage after stage", filled_and_drained, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("one forward, one backward, event by event", run),
     telemetry=("stages", "micro-batches"),
     applies=piped,

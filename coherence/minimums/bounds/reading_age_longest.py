@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._ages import longest
+from coherence.minimums.bounds._inductions import refuted
 
 
 def phases() -> Checked:
@@ -31,6 +32,22 @@ def phases() -> Checked:
             seen = (read - phase) // first * first + phase  # the sampler's last instant
             oldest = max(oldest, (read - seen) + (second - 1))
     return Checked(oldest == first - 1 + second - 1, "all phases of two samplers on a grid: the sum of the periods")
+
+
+def added() -> Checked:
+    """What a part shows is as old as what it took, C at most, and less than its own T: less than C + T, and as near to
+    it as one likes at some phase; a decision stands for P.  By induction over the parts of a chain.
+    """
+    above = ("(<= taken C)", "(< held T)", "(>= (+ taken held) (+ C T))")
+    near = (
+        "(> near 0.0)",
+        "(>= taken (- C near))",
+        "(>= held (- T near))",
+        "(< (+ taken held) (- (+ C T) (* 2.0 near)))",
+    )
+    stands = ("(< shown C)", "(<= held P)", "(>= (+ shown held) (+ C P))")
+    return refuted("part after part of a chain, and the decision", "QF_LRA",
+                   ("C", "T", "P", "taken", "held", "shown", "near"), above, near, stands)  # fmt: skip
 
 
 BOUND = Bound(
@@ -49,7 +66,10 @@ BOUND = Bound(
     assumptions=("uniform_samples", "free_phases"),
     source="worst phases",
     examples=(Example({"chain": Fraction(390), "period": Fraction(45)}, 435.0, "the same chain"),),
-    proofs=(Recheck("enumeration", "all phases on a grid", phases),),
+    proofs=(
+        Recheck("enumeration", "all phases on a grid", phases),
+        Recheck("smt", "part after part", added, ProofGrade.UNIVERSAL),
+    ),
     telemetry=("sensor chain", "period of the loop"),
     applies=longest,
 )

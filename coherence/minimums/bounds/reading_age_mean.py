@@ -23,6 +23,7 @@ from coherence.minimums.bound import (
     Checked,
     Example,
     Inputs,
+    ProofGrade,
     Quantifier,
     Recheck,
     Status,
@@ -72,7 +73,7 @@ BOUND = Bound(
     examples=(
         Example({"chain": Fraction(195), "period": Fraction(45)}, 217.5, "scrape 30 s, window 5 min, relist 1 min"),
     ),
-    proofs=(Recheck("identity", "mean of a uniform age", uniform),),
+    proofs=(Recheck("identity", "mean of a uniform age", uniform, ProofGrade.UNIVERSAL),),
     witness=Witness("the age at every instant of a step", clocked),
     telemetry=("sensor chain", "period of the loop"),
     applies=mean,

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.base import solver
 from coherence.minimums.bound import (
     Bound,
     Checked,
@@ -32,20 +31,20 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
+from coherence.minimums.bounds._inductions import refuted
 
 GRID = 120
 
 
 def causality() -> Checked:
-    """Just after a decision at 0 no decision before P and no effect before P + D: a correction before that is unsat."""
-    script = (
-        "(set-logic QF_LRA)\n"
-        + "".join(f"(declare-const {x} Real)\n" for x in ("P", "D", "decided", "shown"))
-        + "(assert (> P 0.0))\n(assert (>= D 0.0))\n"
-        "(assert (>= decided P))\n(assert (>= shown (+ decided D)))\n"
-        "(assert (< shown (+ P D)))\n(check-sat)\n"
-    )
-    return Checked(solver.unsat(script, timeout_ms=2000).unsat, "a correction before period + dead time: unsat", script)
+    """A step at the i-th decision is seen by the j-th at first, j > i, at any phase; it shows D later: sooner is unsat.
+
+    The decision at the instant of the step does not see it; one step for each decision, whatever is decided.
+    """
+    sees = ("(> P 0.0)", "(>= D 0.0)", "(= struck (+ phase (* i P)))", "(>= j (+ i 1.0))",
+            "(= decided (+ phase (* j P)))", "(>= shown (+ decided D))", "(< (- shown struck) (+ P D))")  # fmt: skip
+    return refuted("a correction before period + dead time: unsat", "QF_NRA",
+                   ("P", "D", "phase", "i", "j", "struck", "decided", "shown"), sees)  # fmt: skip
 
 
 def dead_beat(inputs: Inputs) -> Fraction:
@@ -74,7 +73,7 @@ BOUND = Bound(
     assumptions=("uniform_samples", "no_preview"),
     source="causality",
     examples=(Example({"period": Fraction(15), "dead": Fraction(60)}, 75.0, "arithmetic"),),
-    proofs=(Recheck("smt", "no effect before", causality, ProofGrade.RELATED),),
+    proofs=(Recheck("smt", "no effect before", causality, ProofGrade.UNIVERSAL),),
     witness=Witness("a loop that cancels at the first decision, at all phases of a grid", dead_beat),
     telemetry=("period of the loop", "time from command to effect"),
 )

@@ -20,8 +20,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, scatters
+from coherence.minimums.bounds._inductions import crossing
 from coherence.minimums.bounds.all_gather_fabric import uneven
 from coherence.minimums.fabric.cuts import all_gather
 from coherence.minimums.fabric.runtime_format import scattering
@@ -91,7 +103,10 @@ BOUND = Bound(
         Example(_given(skewed()), 1.0, "the end wants one shard over 1 B/s"),
         Example(_given(uneven()), 4 / 3, "the first pair wants 4 over the 3 B/s that lead to it"),
     ),
-    proofs=(Recheck("cut", "every set of members of three fabrics", by_members),),
+    proofs=(
+        Recheck("cut", "every set of members of three fabrics", by_members),
+        Recheck("smt", "what has to enter a cut", crossing, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("trees over which parts are added, executed", added),
     schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),

@@ -21,6 +21,7 @@ from fractions import Fraction
 from coherence.base import solver
 from coherence.findings.question_input import rational
 from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._inductions import refuted
 from coherence.minimums.bounds._stations import offered
 
 RATE, MEAN = Fraction(50), Fraction(1, 25)
@@ -42,6 +43,12 @@ def both_sides() -> Checked:
     return Checked(holds, f"{least - 1} servers leave no capacity for a backlog, {least} do", below)
 
 
+def falls_behind() -> Checked:
+    """c servers do c T seconds of work in T; l m T come: for every B the backlog is above B at some T where c < l m."""
+    behind = ("(< c (* l m))", "(> (* T (- (* l m) c)) B)", "(>= left (- (* T (* l m)) (* T c)))", "(<= left B)")
+    return refuted("a backlog below a bound, with too few servers", "QF_NRA", ("c", "l", "m", "B", "T", "left"), behind)
+
+
 BOUND = Bound(
     name="servers_for_load",
     group="queues",
@@ -57,7 +64,10 @@ BOUND = Bound(
     assumptions=("poisson", "patient"),
     source="Loynes 1962",
     examples=(Example({"rate": RATE, "mean": MEAN}, 3.0, "arithmetic"),),
-    proofs=(Recheck("smt", "capacity left for a backlog", both_sides, ProofGrade.RELATED),),
+    proofs=(
+        Recheck("smt", "capacity left for a backlog", both_sides, ProofGrade.RELATED),
+        Recheck("smt", "fewer fall behind", falls_behind, ProofGrade.UNIVERSAL),
+    ),
     telemetry=("arrivals per second", "mean service time"),
     applies=offered,
 )

@@ -19,8 +19,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, several
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    several,
+)
 from coherence.minimums.bounds._fabrics import FABRIC, exits, fabric_of
+from coherence.minimums.bounds._inductions import crossing
 from coherence.minimums.fabric.cuts import capacity
 from coherence.minimums.fabric.wiring import Fabric, both, fabric
 
@@ -71,7 +83,10 @@ BOUND = Bound(
         Example({"fabric": cast("Any", pair()), "devices": cast("Any", ("a", "b"))}, 0.75, "4 of 16 B/s leave"),
         Example({"fabric": cast("Any", pair(20)), "devices": cast("Any", ("a", "b"))}, 0.0, "all of it leaves"),
     ),
-    proofs=(Recheck("cut", "all cuts of small fabrics", enumerated),),
+    proofs=(
+        Recheck("cut", "all cuts of small fabrics", enumerated),
+        Recheck("smt", "what a cut carries", crossing, ProofGrade.UNIVERSAL),
+    ),
     telemetry=("links with their rates",),
     applies=exits,
 )

@@ -18,7 +18,20 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Role,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
+from coherence.minimums.bounds._inductions import refuted
 from coherence.minimums.bounds._retrying import deadlines
 
 TRIES = 5
@@ -33,6 +46,17 @@ def solved() -> Checked:
     above, at = (f"{head}{fits}(assert ({op} T {formula}))\n(check-sat)\n" for op in (">", "="))
     holds = solver.unsat(above, timeout_ms=2000).unsat and not solver.unsat(at, timeout_ms=2000).unsat
     return Checked(holds, f"{TRIES} tries: above the formula unsat, at it sat", above)
+
+
+def laid_out() -> Checked:
+    """The k-th try begins no sooner than (k - 1) (T + b) (induction), and the t-th ends T later: above D where t T is
+    above D - (t - 1) b; at the formula it ends at D where pauses are shortest.
+    """
+    step = ("(>= begun (* (- k 1.0) (+ T b)))", "(>= after (+ begun (+ T b)))", "(< after (* k (+ T b)))")
+    late = ("(>= t 1.0)", "(>= begun (* (- t 1.0) (+ T b)))", "(> (* t T) (- D (* (- t 1.0) b)))", "(<= (+ begun T) D)")
+    fits = ("(>= t 1.0)", "(= begun (* (- t 1.0) (+ T b)))", "(= (* t T) (- D (* (- t 1.0) b)))", "(> (+ begun T) D)")
+    return refuted("try after try, and the last one", "QF_NRA", ("t", "k", "T", "b", "D", "begun", "after"), step, late,
+                   fits)  # fmt: skip
 
 
 def schedule(inputs: Inputs) -> Fraction | float:
@@ -64,7 +88,10 @@ BOUND = Bound(
         Example({"deadline": Fraction(1), "tries": Fraction(3), "pause": Fraction(1, 10)}, 4 / 15, "z3"),
         Example({"deadline": Fraction(1), "tries": Fraction(4), "pause": Fraction(1, 20)}, 0.2125, "arithmetic"),
     ),
-    proofs=(Recheck("smt", "nothing above it fits", solved),),
+    proofs=(
+        Recheck("smt", "nothing above it fits", solved),
+        Recheck("smt", "tries one after the other", laid_out, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("tries laid out in time", schedule),
     telemetry=(),
     applies=deadlines,
