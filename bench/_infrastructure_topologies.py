@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from bench import _infrastructure_distortion as distortion
-from bench import _infrastructure_memory as memory
-from bench._experiments import chance
 from bench.harness import Row
+from coherence.exploring.experiments import control_distortion as distortion
+from coherence.exploring.experiments import memory_path as memory
+from coherence.exploring.experiments.experiment import chance
 from coherence.minimums.fabric.concurrent_flow import Demand, all_to_all, concurrent
 from coherence.minimums.fabric.wiring import Fabric, dgx1, leaf_spine, ring, torus
 

@@ -77,6 +77,8 @@ def _text(result: DiffResult) -> Iterator[str]:
     yield from _part(
         "Loops, in the order in which to migrate them, at their operating points:", map(_loop, data["loops"])
     )
+    yield from _part("P99 of hops, by the laws of their services (predicted, first tries):", map(_tail, data["tails"]))
+    yield from _part("The first design with values of the second, one kind at a time:", _table(data["sensitivity"]))
     yield ""
     yield result.summary
 
@@ -88,6 +90,35 @@ def _loop(row: dict[str, Any]) -> str:
     if not row["certified"]:
         return f"{apart}; not certified: {row['reason']}"
     return f"{apart}: the linear loop is certified to be stable, with a margin of at least {row['margin_left']:.3g}"
+
+
+def _tail(row: dict[str, Any]) -> str:
+    sides = (_seconds(row[side]) for side in ("before", "after"))
+    times = f" ({row['ratio']:.3g} times)" if row["ratio"] is not None else ""
+    return f"{row['hop']}: {' -> '.join(sides)}{times}"
+
+
+def _seconds(tail: dict[str, Any] | None) -> str:
+    if tail is None:
+        return "no such hop"
+    late = "without end" if tail["p99"] is None else f"{tail['p99']:.3g} s"
+    return f"{late} at a load of {tail['load']:.3g}"
+
+
+HEADS = {"values": "values", "conflicts": "conflicts", "proved": "proved", "undecided": "open", "margin": "margin",
+         "carried": "carried by links", "p99": "longest P99 (s)"}  # fmt: skip
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yields the rows below their heads; a dash stands where a design has no such figure."""
+    lines = [["", *HEADS.values()]] if rows else []
+    for row in rows:
+        figures = ["-" if row[key] is None else f"{row[key]:.3g}" for key in HEADS]
+        lines.append([row["name"], *(figures if not row["reason"] else [figures[0], row["reason"]])])
+    whole = [line for line in lines if len(line) > len(HEADS)]
+    widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
+    for line in lines:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=False)).rstrip()
 
 
 def _part(title: str, lines: Iterator[str]) -> Iterator[str]:

@@ -29,30 +29,45 @@ if TYPE_CHECKING:
     from coherence.simulate.testbed.set_up import RunTiming, SetUp
     from coherence.simulate.testbed.words import Reproduction
 
+OF_A_DESIGN = ("path", "proxy", "pause", "span", "seed", "runs", "dry_run", "strict")
 Answer: TypeAlias = "tuple[str, Mapping[str, Any]]"  # as text, and as fields of JSON
 
 
 @click.command("reproduce")
-@click.argument("path", type=click.Path())
+@click.argument("path", type=click.Path(), required=False)
 @click.option("--with", "proxy", metavar="PROXY", help="nginx, haproxy or envoy; none for an autoscaler.")
 @click.option("--pause", default="3s", show_default=True, metavar="TIME", help="The back end stands still; 0s: burst.")
 @click.option("--for", "span", default="60s", show_default=True, metavar="TIME", help="How long requests are sent.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of arrivals and service times.")
 @click.option("--runs", default=1, show_default=True, type=click.IntRange(1, 1000), help="Runs, a seed more each.")
+@click.option(
+    "--experiment", "experiments", multiple=True, metavar="NAME",
+    help="In place of a design: systems whose truth is known (repeatable; all).",
+)  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only write the files.")
 @click.option("--into", type=click.Path(path_type=Path, file_okay=False), help="Keep the files in this folder.")
 @strict_option()
 @output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str, proxy: str | None, pause: str, span: str, seed: int, runs: int, dry_run: bool, into: Path | None,
-    strict: bool, output: Sequence[Output],
+    *, path: str | None, proxy: str | None, pause: str, span: str, seed: int, runs: int, experiments: Sequence[str],
+    dry_run: bool, into: Path | None, strict: bool, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Run the design at PATH on loopback: a real proxy, a back end, a load; everything started is stopped.
 
     A design with an autoscaler and no retries runs with real replicas, HAProxy and Prometheus. Exits 1 where the
     observation is not as predicted. With --runs several are laid beside the probability that a run collapses; --into
     keeps them, and a command that was stopped goes on.
+
+    --experiment counts how often the null of a signature of infrastructure is rejected where it holds and where it
+    does not (300 runs each); --into writes a page with a picture of its power. Exits 1 where a target is missed.
     """
+    if experiments:
+        from coherence.cli import _experiments
+
+        refuse_given(OF_A_DESIGN, "an experiment has its own systems")
+        return _experiments.answered(experiments, into, output)
+    if path is None:
+        raise UsageError("name a design, or an experiment (`--experiment all`)")
     design = one_entry(path).design
     if dry_run:
         refuse_given(("output", "runs"), "with --dry-run files are written and nothing is told")

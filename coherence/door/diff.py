@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from coherence.base.errors import UsageError
@@ -17,7 +18,10 @@ from coherence.exploring.verdict_changes import DesignChanges, VerdictChange, co
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from coherence.checking.design_check import Options
     from coherence.checking.workspace import Entry
+    from coherence.exploring.environment_sensitivity import EnvironmentRow
+    from coherence.exploring.tail_changes import HopTail, TailChange
     from coherence.loops.analysis.loop_distances import LoopDistance
 
 NONE = "no answer"
@@ -38,12 +42,15 @@ class DiffResult(VerbResult):
     """What differs between two designs; `to_frame()` has a row for each answer that changes.
 
     `verdicts`: each change with its `causes`, sets of changed values of which each alone makes it.  `loops`: the
-    distance of each loop with what it certifies, in the order in which to migrate them.
+    distance of each loop with what it certifies, in the order in which to migrate them.  `tails`: the predicted P99 of
+    each hop that changes.  `sensitivity`: figures of the first design with one kind of values of the second at a time.
     """
 
     compared: DesignChanges = field(compare=False)
     floors: tuple[FloorChange, ...] = field(compare=False)
     loops: tuple[LoopDistance, ...] = field(compare=False, default=())
+    tails: tuple[TailChange, ...] = field(compare=False, default=())
+    sensitivity: tuple[EnvironmentRow, ...] = field(compare=False, default=())
     columns: ClassVar[tuple[str, ...]] = ("code", "of", "before", "after", "causes", "message")
 
     @property
@@ -97,9 +104,13 @@ def diff(
         options = Options(chosen, left, time_limit / WHOLE / 2, verify_repairs=False)
         with run_limit(time_limit):
             answers = compared(old, new, options)
+            table = () if chosen else _sensitivity(old, new, options)
         loops = () if chosen else _loops(old, new, time_limit / 3)
         floors = () if chosen else tuple(_floors(old, new))
-    return DiffResult(_document([first, last], answers, floors, loops), answers, floors, loops)
+        tails = () if chosen else _tails(old, new)
+    more = {"tails": list(map(_tail, tails)), "sensitivity": [vars(row) for row in table]}
+    document = {**_document([first, last], answers, floors, loops), **more}
+    return DiffResult(document, answers, floors, loops, tails, table)
 
 
 Named: TypeAlias = tuple[str, "Entry"]
@@ -172,6 +183,28 @@ def _loops(before: Entry, after: Entry, seconds: float) -> tuple[LoopDistance, .
     from coherence.model.elaborate import model_of
 
     return loop_distances(model_of(before.design), model_of(after.design), seconds)
+
+
+def _sensitivity(before: Entry, after: Entry, options: Options) -> tuple[EnvironmentRow, ...]:
+    from coherence.exploring.environment_sensitivity import sensitivity
+
+    return sensitivity(before, after, options)
+
+
+def _tails(before: Entry, after: Entry) -> tuple[TailChange, ...]:
+    from coherence.exploring.tail_changes import tail_changes
+
+    return tail_changes(before.design, after.design)
+
+
+def _tail(row: TailChange) -> dict[str, Any]:
+    """Returns a change of a tail for programs; null for a time without end."""
+
+    def side(tail: HopTail | None) -> dict[str, float | None] | None:
+        return None if tail is None else {"load": tail.load, "p99": tail.p99 if isfinite(tail.p99) else None}
+
+    ratio = row.ratio if isfinite(row.ratio) else None
+    return {"hop": row.hop, "before": side(row.before), "after": side(row.after), "ratio": ratio}
 
 
 def _floors(before: Entry, after: Entry) -> Iterator[FloorChange]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -41,6 +41,27 @@ class LinkWay:
         return f"needs a link {self.name} that is there: its bandwidth or count is 0" if low <= 0 else ""
 
 
+@dataclass(frozen=True)
+class LoadedWay:
+    """One way of a link with the least and the most that comes over it, and what it carries, in B/s."""
+
+    way: LinkWay
+    least: Fraction
+    most: Fraction
+    low: Fraction
+    high: Fraction
+
+    @property
+    def load(self) -> Fraction:
+        """Returns the largest load, of 1."""
+        return self.most / self.low
+
+    @property
+    def least_load(self) -> Fraction:
+        """Returns the least load, of 1: at the better ends of all ranges."""
+        return self.least / self.high
+
+
 def link_ways(facts: DesignFacts) -> Iterator[LinkWay]:
     """Yields each way of a link that something goes over."""
     over: dict[tuple[int, str], tuple[Link, list[Transfer]]] = {}
@@ -66,3 +87,27 @@ def _served(facts: DesignFacts, thing: str, passed: frozenset[str]) -> OfferedRa
         return rate
     source, _, signal = arrivals.tree.path.partition(".")
     return _served(facts, source, passed | {thing}) if signal == "served" and source not in passed else None
+
+
+def loads(facts: DesignFacts, ways: Iterable[LinkWay]) -> tuple[LoadedWay, ...] | None:
+    """Returns what comes over each way; None where a number is lacking."""
+    loaded = [_loaded(facts, way) for way in ways]
+    return None if None in loaded else tuple(way for way in loaded if way is not None)
+
+
+def _loaded(facts: DesignFacts, way: LinkWay) -> LoadedWay | None:
+    low, high = way.capacity(high=False), way.capacity(high=True)
+    brought = [_brought(facts, transfer) for transfer in way.transfers]
+    if not low or high is None or None in brought:
+        return None
+    amounts = [pair for pair in brought if pair is not None]
+    least, most = (sum((pair[end] for pair in amounts), Fraction(0)) for end in (0, 1))
+    return LoadedWay(way, least, most, low, high)
+
+
+def _brought(facts: DesignFacts, transfer: Transfer) -> tuple[Fraction, Fraction] | None:
+    """Returns the least and the most bytes a second of a transfer; None where its size or rate is not all stated."""
+    rate, size = rate_of(facts, transfer), transfer.carries
+    if rate is None or size is None or rate.lacking or rate.open:
+        return None
+    return rate.low * size.low, rate.high * size.high

@@ -4,40 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.language.design import Component, Design
 from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.shared_rates import around
-from coherence.model.routes import Transfer, transfers
+from coherence.model.routes import transfers
 from coherence.verify.facts.design_facts import DesignFacts, copies
-from coherence.verify.queues.link_loads import LinkWay, link_ways, rate_of
+from coherence.verify.queues.link_loads import LoadedWay, link_ways, loads
 
 MOST = 1024  # placements that are tried
 Places = Mapping[str, str]  # component -> tier
-
-
-@dataclass(frozen=True)
-class LoadedWay:
-    """One way of a link with the least and the most that comes over it, and what it carries, in B/s."""
-
-    way: LinkWay
-    least: Fraction
-    most: Fraction
-    low: Fraction
-    high: Fraction
-
-    @property
-    def load(self) -> Fraction:
-        """Returns the largest load, of 1."""
-        return self.most / self.low
-
-    @property
-    def least_load(self) -> Fraction:
-        """Returns the least load, of 1: at the better ends of all ranges."""
-        return self.least / self.high
 
 
 def loaded_ways(facts: DesignFacts, places: Places) -> tuple[LoadedWay, ...] | None:
@@ -46,26 +24,7 @@ def loaded_ways(facts: DesignFacts, places: Places) -> tuple[LoadedWay, ...] | N
     if any(transfer.needs for transfer in transfers(design)):
         return None
     moved = facts if design is facts.design else DesignFacts(design)
-    ways = [_loaded(facts, way) for way in link_ways(moved)]
-    return None if None in ways else tuple(way for way in ways if way is not None)
-
-
-def _loaded(facts: DesignFacts, way: LinkWay) -> LoadedWay | None:
-    low, high = way.capacity(high=False), way.capacity(high=True)
-    brought = [_brought(facts, transfer) for transfer in way.transfers]
-    if not low or high is None or None in brought:
-        return None
-    amounts = [pair for pair in brought if pair is not None]
-    least, most = (sum((pair[end] for pair in amounts), Fraction(0)) for end in (0, 1))
-    return LoadedWay(way, least, most, low, high)
-
-
-def _brought(facts: DesignFacts, transfer: Transfer) -> tuple[Fraction, Fraction] | None:
-    """Returns the least and the most bytes a second of a transfer; None where its size or rate is not all stated."""
-    rate, size = rate_of(facts, transfer), transfer.carries
-    if rate is None or size is None or rate.lacking or rate.open:
-        return None
-    return rate.low * size.low, rate.high * size.high
+    return loads(facts, link_ways(moved))
 
 
 def placed(design: Design, places: Places) -> Design:

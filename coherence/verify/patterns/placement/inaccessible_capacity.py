@@ -56,8 +56,8 @@ from coherence.language.schema_kinds import Quantity
 
 if TYPE_CHECKING:
     from coherence.verify.facts.design_facts import DesignFacts
-    from coherence.verify.patterns.placement._other_places import LoadedWay, Places
-    from coherence.verify.queues.link_loads import LinkWay
+    from coherence.verify.patterns.placement._other_places import Places
+    from coherence.verify.queues.link_loads import LinkWay, LoadedWay
 
 QUESTION = Question("COH503", "inaccessible-capacity", "ai.01 interconnect stability")
 QUESTIONS = (QUESTION,)

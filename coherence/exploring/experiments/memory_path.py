@@ -6,26 +6,26 @@ holds 18 of the mean requests.  Load .6 of a request a step asks for 60 tokens a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
-from bench._experiments import Chance, Experiment
-from bench.harness import Row
 from coherence.causal.signatures.memory_path import EngineBatches, memory_path
 from coherence.causal.signatures.signature import Signature
+from coherence.exploring.experiments.experiment import Chance, Experiment, PowerCurve
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.server import InferenceServer, StepTime, load
 
 SEQUENCES, STEP, BLOCK = 48, 0.01, 16
 TIGHT, AMPLE = 180, 48 * 40  # blocks: 18 mean requests of 150 tokens; every sequence of the longest
 LONGEST, BATCHES, UNTIL = 400, 20, 20.0
+ROOM = (180, 240, 300, 400, 500)  # blocks of the curves
 STEPS = StepTime(STEP, 0.0, 0.0, 0.0)
 
 
 def run(chance: Chance, *, blocks: int, sequences: int, rate: float = 0.6) -> Served:
-    """One run of a server; `rate`: requests that come in a step."""
+    """Returns a run of a server; `rate`: requests that come in a step."""
     count = int(2 * rate * UNTIL / STEP)
     arrival = np.cumsum(chance.exponential(STEP / rate, count))
     arrival = arrival[arrival < UNTIL]
@@ -35,7 +35,7 @@ def run(chance: Chance, *, blocks: int, sequences: int, rate: float = 0.6) -> Se
 
 
 def observed(served: Served) -> EngineBatches:
-    """What a server's counters say, batch by batch."""
+    """Returns what a server's counters say, batch by batch."""
     series, edges = served.series, np.linspace(UNTIL / 10, UNTIL, BATCHES + 1)
     queueing = series["waiting"] > 0
     free = 1 - series["running"] / SEQUENCES
@@ -51,12 +51,15 @@ def observed(served: Served) -> EngineBatches:
 
 
 def answered(chance: Chance, *, blocks: int, sequences: int) -> Signature:
-    """The test on one run."""
+    """Returns what the test answers on one run."""
     return memory_path(observed(run(chance, blocks=blocks, sequences=sequences)))
 
 
 EXPERIMENT = Experiment(
     "2 memory-path incoherence",
+    "Reported compute is free where requests are not served. It is so under a bottleneck of memory that admission "
+    "knows, too: only what is computed again tells.",
+    __doc__ or "",
     {
         "bound by compute": lambda chance: answered(chance, blocks=AMPLE, sequences=SEQUENCES),
         "bound by memory, which admission knows": lambda chance: answered(
@@ -64,9 +67,10 @@ EXPERIMENT = Experiment(
         ),
     },
     {"unaware admission, .6 a step": lambda chance: answered(chance, blocks=TIGHT, sequences=SEQUENCES)},
+    (
+        PowerCurve("48 sequences", "blocks", ROOM, lambda b: partial(answered, blocks=b, sequences=SEQUENCES)),
+        PowerCurve(
+            "as memory holds", "blocks", ROOM, lambda b: partial(answered, blocks=b, sequences=b // (LONGEST // BLOCK))
+        ),
+    ),
 )
-
-
-def rows() -> Iterator[Row]:
-    """All rows of this part."""
-    yield from EXPERIMENT.rows()

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from bench._experiments import LEAST_SEEN, SEEDS, Chance, Experiment, chance, waits
-from bench.harness import Row
 from coherence.causal.signatures.migration import LoadWindow, migration
 from coherence.causal.signatures.signature import Signature
+from coherence.exploring.experiments.experiment import SEEDS, SIZES, Chance, Experiment, PowerCurve, waits
 
 STRETCH = 500.0  # mean services of one sample: ten minutes where a service takes 1.2 s
 SAMPLES = 144  # of a window: a day
-LENGTHS = (60, 72, 96, 120, SAMPLES)
+LENGTHS = (36, 48, 60, 96, SAMPLES)
 
 
 def window(drawn: Chance, *, shift: float = 0.0, slower: float = 1.0, samples: int = SAMPLES) -> LoadWindow:
-    """Samples of one window: loads between .3 and .7 and `shift`; every delay times `slower`."""
+    """Returns samples of a window: loads between .3 and .7 and `shift`; every delay times `slower`."""
     loads = drawn.uniform(0.3, 0.7, samples) + shift
     counts = drawn.poisson(loads * STRETCH)
     starts = np.arange(samples) * STRETCH
@@ -29,31 +28,30 @@ def window(drawn: Chance, *, shift: float = 0.0, slower: float = 1.0, samples: i
 
 
 def answered(drawn: Chance, *, shift: float = 0.0, slower: float = 1.0, samples: int = SAMPLES) -> Signature:
-    """The test on two windows."""
+    """Returns what the test answers on two windows."""
     after = window(drawn, shift=shift, slower=slower, samples=samples)
     return migration(window(drawn, samples=samples), after)
 
 
 EXPERIMENT = Experiment(
     "5 migration",
+    "Performance changes, and nothing of the code fails. It changes with the load as well: delays are compared at "
+    "equal load.",
+    __doc__ or "",
     {
         "nothing": answered,
         "load + .1 of capacity": lambda drawn: answered(drawn, shift=0.1),
     },
     {"delay + 20 % at equal load": lambda drawn: answered(drawn, slower=1.2)},
+    (
+        PowerCurve("slower by", "share", SIZES, lambda size: partial(answered, slower=1 + size)),
+        PowerCurve("load higher by", "share of capacity", SIZES, lambda size: partial(answered, shift=size)),
+        PowerCurve(
+            "slower by .2",
+            "samples of a window",
+            LENGTHS,
+            lambda samples: partial(answered, slower=1.2, samples=samples),
+            SEEDS,
+        ),
+    ),
 )
-
-
-def shortest() -> int:
-    """The fewest samples of a window with which the effect is seen as often as the target says."""
-    for samples in LENGTHS:
-        seen = sum(answered(chance(f"5 of {samples}", k), slower=1.2, samples=samples).rejects for k in range(SEEDS))
-        if seen >= LEAST_SEEN:
-            return samples
-    return 10**6
-
-
-def rows() -> Iterator[Row]:
-    """All rows of this part."""
-    yield from EXPERIMENT.rows()
-    yield Row("5 migration: samples of a window that + 20 % takes", shortest(), f"<= {SAMPLES}", "of 500 services")

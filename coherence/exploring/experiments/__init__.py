@@ -1,0 +1,1 @@
+"""Systems whose truth is known behind each signature of infrastructure: a file is an experiment, found by its name."""
