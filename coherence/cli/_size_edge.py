@@ -36,12 +36,19 @@ def answered(given: Mapping[str, Any]) -> int:
     modules = Options(tuple(given["select"]), tuple(given["ignore"])).modules()
     with recorded() as reads:
         edge = size_edge(parameter, entry.sources, entry.rebuild, modules, time_limit=given["time_limit"])
-    lines, assumed = unread("region", entry.design, reads), (ONE_EDGE, *left_out(entry.design, reads))
+    lines, assumed = unread("region", entry.design, reads), (ONE_EDGE, *_counted(edge), *left_out(entry.design, reads))
     data = {**head("region", version=2), "path": path, **as_json(edge), "assumptions": list(assumed),
             "not_read": unread_json(lines)}  # fmt: skip
     text = "".join(f"{line}\n" for line in (*render(path, edge), *left_out_text(assumed), *unread_text(lines)))
     put_out(given["output"], lambda form: json.dumps(data, indent=2) + "\n" if form == "json" else text)
     return strict_code(0, lines, strict=given["strict"], left_open=edge.is_open)
+
+
+def _counted(edge: SizeEdge) -> tuple[str, ...]:
+    if not edge.whole:
+        return ()
+    low, high = min(edge.axis.values), max(edge.axis.values)
+    return (f"{edge.axis.key} is asked at whole values alone: write {low}.0:{high}.0 for what lies between them",)
 
 
 def as_json(edge: SizeEdge) -> dict[str, Any]:

@@ -30,11 +30,13 @@ FINE = 1_000  # parts of the range that stay apart where a key does not count
 class SizeEdge:
     """The last value with proofs and the first with a conflict, in the direction in which the size is exceeded.
 
-    `holds`, `fails`: None where no value of the range is so; `questions`: that are in conflict at `fails`, else all
-    that are proved at `holds`; `open_at`: the nearest value without a conflict, where its proofs are lacking.
+    `whole`: whole values alone were asked; `holds`, `fails`: None where no value of the range is so; `questions`: that
+    are in conflict at `fails`, else all that are proved at `holds`; `open_at`: the nearest value without a conflict,
+    where its proofs are lacking.
     """
 
     axis: Axis
+    whole: bool
     holds: Fraction | None
     fails: Fraction | None
     open_at: Fraction | None
@@ -63,13 +65,14 @@ class SizeEdge:
 
 @dataclass(frozen=True)
 class SizedDesign:
-    """A design of which one number is varied, and every answer that was given."""
+    """A design of which one number is varied, and every answer that was given.  `whole`: at whole values alone."""
 
     axis: Axis
     sources: Mapping[str, str]
     rebuild: Rebuild
     modules: tuple[QuestionModule, ...]
     time_limit: float
+    whole: bool
     answers: dict[Fraction, RegionAnswer] = field(default_factory=dict, compare=False)
 
     def ask(self, size: Fraction) -> RegionAnswer:
@@ -87,7 +90,7 @@ class SizedDesign:
 
     def between(self, holds: Fraction, other: Fraction, keys: Iterable[Key] | None) -> tuple[Fraction, Fraction]:
         """Returns the two values between which conflicts begin, or the proofs of these questions end."""
-        values, whole = self.axis.values, is_whole(self.axis)
+        values, whole = self.axis.values, self.whole
         width = abs(values[-1] - values[0]) / FINE
 
         def inside(size: Fraction) -> bool:
@@ -108,13 +111,18 @@ class SizedDesign:
         return Fraction(f"{float(size / factor):.6g}") * factor
 
 
+def counts(axis: Axis, parameter: str) -> bool:
+    """Decides whether `KEY=A:B` is asked at whole values alone: between whole ends that are written without a point."""
+    return is_whole(axis) and "." not in parameter.partition("=")[2]
+
+
 def size_edge(
     parameter: str, sources: Mapping[str, str], rebuild: Rebuild, modules: Sequence[QuestionModule], *,
     time_limit: float = 20.0,
 ) -> SizeEdge:  # fmt: skip
     """Returns the edge of one `KEY=A:B` parameter.  Raises UsageError."""
     (axis,) = axes([parameter], sources)
-    design = SizedDesign(axis, sources, rebuild, tuple(modules), time_limit)
+    design = SizedDesign(axis, sources, rebuild, tuple(modules), time_limit, counts(axis, parameter))
     ask_weighed(Subject(rebuild(sources), sources, time_limit), design.modules)  # what the design as it is reads
     low, high = min(axis.values), max(axis.values)
     clear = [end for end in (low, high) if not design.ask(end).conflict]
@@ -124,19 +132,21 @@ def size_edge(
     beyond = design.ask(fails)
     questions = tuple(sorted(beyond.certain | beyond.possible))
     if not unproved(design.ask(nearest), questions):
-        return SizeEdge(axis, nearest, fails, None, questions, design.answers)
+        return SizeEdge(axis, design.whole, nearest, fails, None, questions, design.answers)
     if unproved(design.ask(clear[0]), questions):
-        return SizeEdge(axis, None, fails, nearest, questions, design.answers)
+        return SizeEdge(axis, design.whole, None, fails, nearest, questions, design.answers)
     holds, _ = design.between(clear[0], nearest, questions)
-    return SizeEdge(axis, holds, fails, nearest, questions, design.answers)
+    return SizeEdge(axis, design.whole, holds, fails, nearest, questions, design.answers)
 
 
 def _without_edge(design: SizedDesign, clear: Sequence[Fraction], high: Fraction) -> SizeEdge:
     """Returns that both ends are in conflict, or that neither is."""
     end = design.ask(high)
     if not clear:
-        return SizeEdge(design.axis, None, high, None, tuple(sorted(end.certain | end.possible)), design.answers)
-    return SizeEdge(design.axis, high, None, None, tuple(sorted(end.proved)), design.answers)
+        return SizeEdge(
+            design.axis, design.whole, None, high, None, tuple(sorted(end.certain | end.possible)), design.answers
+        )
+    return SizeEdge(design.axis, design.whole, high, None, None, tuple(sorted(end.proved)), design.answers)
 
 
 def unproved(there: RegionAnswer, questions: Iterable[Key]) -> tuple[Key, ...]:

@@ -90,3 +90,20 @@ def test_one_key_is_asked_for() -> None:
     assert one_key(["a=1:2"]) == "a=1:2"
     with pytest.raises(UsageError, match="2 keys"):
         one_key(["a=1:2", "b=1:2"])
+
+
+def test_ends_with_a_point_are_those_of_a_range() -> None:
+    text = """coherence: 1
+workload: {users: {rate: 18 req/s, cases: {near: 1, far: 1}}}
+components: {fast: {copies: 2, rate_per_copy: 8 req/s}, slow: {copies: 2, rate_per_copy: 4 req/s}}
+calls:
+  - {from: users, to: fast, case: near}
+  - {from: users, to: slow, case: far}
+"""
+    edge = edge_of("workload.users.cases.near=1.0:6.0", modules("COH501"), text)  # 18 / (1 + w) <= 8
+    assert edge.holds is not None
+    assert edge.fails is not None
+    assert not edge.whole
+    assert edge.fails < Fraction(5, 4) <= edge.holds < edge.fails + Fraction(5, 1000)
+    counted = edge_of("workload.users.cases.near=1:6", modules("COH501"), text)
+    assert (counted.whole, counted.holds, counted.fails) == (True, 2, 1)
