@@ -18,6 +18,7 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from coherence.language.infrastructure import Boundary, Hosting, Link, Tier
 from tests.paths import SPECS
 from tests.perturbation.judging import Judged, Part, judged
 from tests.perturbation.outputs import COMMANDS, command_line, output
@@ -194,7 +195,7 @@ workload: {users: {rate: 20 req/s}}
 infrastructure:
   tiers: {fast: {count: 8}, slow: {count: 4}}
   links:
-    - {ends: [fast, slow], bandwidth: 10 MB/s, latency: 3 ms, count: 2, duplex: half}
+    - {ends: [fast, slow], bandwidth: 10 MB/s, latency: 3 ms, count: 2, duplex: half, shares: fair}
   boundaries: {cell: {around: [shop], call_delay: 4 ms}}
 components:
   web: {copies: 4, takes: {serve: 5 ms}, runs_on: fast}
@@ -221,6 +222,18 @@ def test_every_value_of_the_infrastructure_has_an_effect_or_a_line(command: str,
     assert result is not None
     assert silent(result) == []
     assert all(leaf.path[-1] == "tier" for leaf in result.of(Part.FIXED))  # no other tier can host it
+
+
+NUMBERS = (  # constants of the infrastructure that engines know by name
+    "memory", "idle_power", "full_power", "bandwidth", "latency", "gain", "reading_gain", "granularity", "noise",
+    "capacity_fraction", "memory_fraction",
+)  # fmt: skip
+
+
+def test_the_infrastructure_above_states_every_key_that_there_is() -> None:
+    stated = {word for text in (AROUND_A_LOOP, LINKED_TIERS) for leaf in leaves(text) for word in map(str, leaf.path)}
+    keys = {key for kind in (Tier, Link, Boundary, Hosting) for key in kind.keys} - {"uses", "<constant>"}
+    assert {*keys, *NUMBERS} <= stated
 
 
 ENVIRONMENTS = """\

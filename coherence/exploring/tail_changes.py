@@ -58,7 +58,7 @@ def tail_changes(before: Design, after: Design) -> tuple[TailChange, ...]:
 
 
 def hop_tails(design: Design) -> Mapping[str, HopTail]:
-    """Returns the tail of each station that requests reach; none where the design does not say how they are served."""
+    """Returns the tail of each station that serves requests in their order; none where the design does not say how."""
     from coherence.simulate.processes import has_requests, processes
 
     try:
@@ -75,7 +75,7 @@ def _tails(design: Design) -> Iterator[tuple[str, HopTail]]:
     rates = first_tries(program, mean_rate)
     for station in program.stations:
         rate = sum(rates[route.name] for route in program.routes if route.station == station.name)
-        if station.batch is None and rate > 0 and station.servers > 0:
+        if station.batch is None and station.discipline == "fifo" and rate > 0 and station.servers > 0:
             yield station.name, tail_of(station, rate)
 
 

@@ -48,6 +48,11 @@ class Link(Record):
     duplex: Word | None = key(
         word("full", "half"), means="whether each way has the whole bandwidth, or both share it", without="full"
     )
+    shares: Word | None = key(
+        word("fair", "fifo"),
+        means="what several transfers get: fair, the same part of the bandwidth each; fifo, all of it one by one",
+        without="fifo",
+    )
     constants: dict[str, Quantity | Formula | Word] = key(
         VALUE, "<constant>", rest=True, means=CONSTANT, without="there are none"
     )

@@ -67,8 +67,8 @@ def answered(chance: Chance, *, bottleneck: bool) -> Signature:
 
 EXPERIMENT = Experiment(
     "3 inaccessible capacity",
-    "Throughput does not grow in proportion to resources. Nor does it at one saturated link that all share; only "
-    "here it depends on the placement.",
+    "Throughput does not grow in proportion to resources. Nor does it at one saturated link that all share: that "
+    "throughput depends on the placement tells the two apart.",
     __doc__ or "",
     {"one link that all placements share": lambda chance: answered(chance, bottleneck=True)},
     {"split placements": lambda chance: answered(chance, bottleneck=False)},

@@ -58,7 +58,7 @@ def answered(chance: Chance, *, blocks: int, sequences: int) -> Signature:
 EXPERIMENT = Experiment(
     "2 memory-path incoherence",
     "Reported compute is free where requests are not served. It is so under a bottleneck of memory that admission "
-    "knows, too: only what is computed again tells.",
+    "knows, too: only work that is computed again tells.",
     __doc__ or "",
     {
         "bound by compute": lambda chance: answered(chance, blocks=AMPLE, sequences=SEQUENCES),

@@ -12,7 +12,7 @@ from coherence.exploring.experiments.experiment import SEEDS, SIZES, Chance, Exp
 
 STRETCH = 500.0  # mean services of one sample: ten minutes where a service takes 1.2 s
 SAMPLES = 144  # of a window: a day
-LENGTHS = (36, 48, 60, 96, SAMPLES)
+LENGTHS = (60, 72, 96, 120, SAMPLES)
 
 
 def window(drawn: Chance, *, shift: float = 0.0, slower: float = 1.0, samples: int = SAMPLES) -> LoadWindow:

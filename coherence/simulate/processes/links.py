@@ -1,7 +1,8 @@
 """Puts links and boundaries into the plans of requests: a transfer waits for its link, and is under way.
 
 Each way of a link is a station: so many servers as links alike, each busy for size / bandwidth of a transfer, first
-come, first served; its latency, and the `call_delay` of boundaries between two components, pass for all at once.
+come, first served, or shared evenly by all that is under way (`shares: fair`).  Its latency, and the `call_delay` of
+boundaries between two components, pass for all at once.
 """
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ def _hop(transfer: Transfer, hop: Hop, source: str, notes: list[str]) -> Iterato
         size = lower(transfer.carries, f"carries of {transfer.name}", notes)
         takes = Service(size / lower(rate, f"bandwidth of {name}", notes), "constant", 0.0)
         many = int(lower(hop.link.count, f"count of {name}", notes)) if hop.link.count is not None else 1
-        yield Station(name, many, takes, by_source={source: takes} if source else {})
+        fair = hop.link.shares is not None and hop.link.shares.text == "fair"
+        own = {source: takes} if source else {}
+        yield Station(name, many, takes, by_source=own, discipline="fair" if fair else "fifo")
     else:
         notes.append(f"{transfer.name} takes no time on {name} but its latency: `carries` or `bandwidth` is not stated")
     if isinstance(latency, Quantity) and latency.high > 0:

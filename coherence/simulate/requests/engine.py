@@ -212,6 +212,8 @@ class RequestRun:
             raise UsageError(f"no station {station!r}; help: {did_you_mean(station, names)}")
         if servers < 0 or int(servers) != servers:
             raise UsageError(f"servers of {station} = {servers!r}; help: give a whole number of at least 0")
+        if self.program.stations[names.index(station)].discipline == "fair":
+            raise UsageError(f"servers of {station} are shared; help: only those of a station with a queue change")
         self._memory.make_room()
         n, address = self._memory.n, self._world.stations[names.index(station)]
         n[address + at.WANTED] = servers

@@ -21,7 +21,7 @@ from coherence.simulate.requests.program import (
 
 KINDS = ("poisson", "regular", "gamma", "mmpp", "trace")
 FAMILIES = ("exponential", "constant", "gamma", "lognormal", "uniform", "hyperexponential", "values", "quantiles")
-DISCIPLINES = ("fifo", "lifo", "priority", "preemptive")
+DISCIPLINES = ("fifo", "lifo", "priority", "preemptive", "fair")
 MOST_SERVERS = 1_000_000_000
 MOST_PLACES = 10_000_000  # of a limit in a window: each is remembered
 CAUSES = ("timeout", "rejected", "failed", "refused", "deadline")
@@ -53,6 +53,8 @@ def _members(program: Program) -> Iterator[str]:
         yield from _gate(gate, routes)
     for outage in program.outages:
         yield from _known("outage: station", outage.station, stations)
+        if any(station.name == outage.station and station.discipline == "fair" for station in program.stations):
+            yield f"outage of {outage.station}: shared servers have none; help: name a station with a queue"
         yield from _known(f"outage of {outage.station}: kind", outage.kind, ("pause", "refuse"))
         yield from _least(f"outage of {outage.station}", {"start": outage.start, "lasts": outage.lasts}, finite=True)
 
@@ -139,6 +141,9 @@ def _station(station: Station) -> Iterator[str]:
         yield f"{what}: servers = {station.servers:g}; help: at most {MOST_SERVERS:,}"
     yield from _least(what, {"room": station.room, "shed_above": station.shed_above})
     yield from _known(f"{what}: discipline", station.discipline, DISCIPLINES)
+    held = station.plan or station.cases or station.batch
+    if station.discipline == "fair" and (held or min(station.room, station.shed_above) < math.inf):
+        yield f"{what}: where all share the servers nobody waits, calls on or is turned away; help: drop one"
     for name, service in {"": station.service, **station.by_source}.items():
         yield from _service(f"{what}: service{f' of {name}' if name else ''}", service)
     yield from _restarts(what, station)

@@ -44,6 +44,7 @@ SENT, TRY_FAILED, RETRIED, DENIED, HEDGED, ENDS, STOPS, RESUMES, SERVERS_SET, BE
 # Phases of a try.
 QUEUED, SERVED, CALLING, BATCHED, LEAVING = range(5)
 FIFO, LIFO, PRIORITY, PREEMPTIVE = range(4)
+FAIR = -1  # no turns: all are served at once, and share the servers
 NO_JITTER, SPREAD, DECORRELATED = range(3)
 NO_BUDGET, OF_REQUESTS, OF_FIRST = range(3)
 
@@ -83,10 +84,12 @@ SOURCE_WIDTH = REQUEST_TIMER + 3
  N_AWAY) = range(12)  # fmt: skip
 DEMANDED, USEFUL, WASTED, REDONE, DISCARDED, QUEUE_SECONDS, BUSY_SECONDS, SINCE = range(12, 20)
 (STATION_NUMBER, DISCIPLINE, REDO, LARGEST, STATION_PLANS, STATION_STREAM, PAUSED, REFUSING, ARMED, MEAN, ROOM, SHED,
- WAIT, FIXED, EACH, TAKES, SERVICES, WANTED, LASTS_STREAM, START_STREAM, LANES) = range(20, 41)  # fmt: skip
+ WAIT, FIXED, EACH, TAKES, SERVICES, SHARED, WANTED, LASTS_STREAM, START_STREAM,
+ LANES) = range(20, 42)  # fmt: skip
 # `WANTED`: the servers that there are to be; those that start serve later.  `LASTS_STREAM`: how long a service may last
 # before its server begins anew, or NOTHING; `START_STREAM`: how long it then is away.
 IN_SERVERS, LANE_WIDTH = 2, 4  # offset of the second list of a lane
+# `SHARED`: of a station with fair shares, the work that who has been in service since it was last empty has had.
 # `SERVICES`: a table with the stream and the mean of each source, or NOTHING where all are served alike.
 SERVICE_STREAM, SERVICE_MEAN, SERVICE_WIDTH = range(3)
 # Routes: counts, facts, limits, timers (first, last, armed), pauses before retries.

@@ -20,6 +20,7 @@ from coherence.simulate.requests.events_layout import (
     DISCIPLINE,
     DONE,
     EACH,
+    FAIR,
     FIXED,
     IN_OUTAGE,
     IN_SERVERS,
@@ -54,6 +55,7 @@ from coherence.simulate.requests.events_layout import (
     SERVICE_STREAM,
     SERVICE_WIDTH,
     SERVICES,
+    SHARED,
     SHED,
     SINCE,
     STAGE,
@@ -82,11 +84,21 @@ from coherence.simulate.requests.events_tables import append, at_once, draw, pre
 
 
 @inlined
+def pace(n: Ints, station: int) -> float:
+    """Returns how fast each try in service gets on where the servers are shared: at most as by one of its own."""
+    return min(1.0, n[station + N_SERVERS] / max(n[station + N_BUSY], 1))  # type: ignore[no-any-return]
+
+
+@inlined
 def settle(n: Ints, x: Floats, station: int) -> None:
     """Add the time since the last change to the integrals of the queue and of the busy servers."""
     passed = x[NOW] - x[station + SINCE]
     x[station + QUEUE_SECONDS] += passed * n[station + N_QUEUE]
-    x[station + BUSY_SECONDS] += passed * n[station + N_BUSY]
+    busy = n[station + N_BUSY]
+    if n[station + DISCIPLINE] == FAIR:
+        x[station + SHARED] += passed * pace(n, station)
+        busy = min(busy, n[station + N_SERVERS])
+    x[station + BUSY_SECONDS] += passed * busy
     x[station + SINCE] = x[NOW]
 
 
@@ -128,7 +140,7 @@ def refusal(n: Ints, x: Floats, station: int, kind: int) -> int:
 def place(n: Ints, x: Floats, row: int, station: int) -> None:
     """An admitted try goes to a free server, takes one from a lower class, or waits."""
     victim = NOTHING
-    idle = n[station + N_BUSY] < n[station + N_SERVERS]
+    idle = n[station + DISCIPLINE] == FAIR or n[station + N_BUSY] < n[station + N_SERVERS]
     at_server = idle and n[station + N_QUEUE] == 0 and n[station + LARGEST] == 0
     if not at_server:
         victim = victim_of(n, station, n[row + T_CLASS])
@@ -184,11 +196,31 @@ def serve(n: Ints, x: Floats, row: int, station: int) -> None:
 def occupy(n: Ints, x: Floats, row: int, station: int, now: float) -> None:
     """A server works on a try from now until its work is done."""
     x[row + T_SINCE] = now
-    x[row + T_END] = now + x[row + T_WORK]
     append(n, lane_of(n, row, station) + IN_SERVERS, row, Q_PREV, Q_NEXT)
     n[row + T_PHASE] = SERVED
     n[station + N_BUSY] += 1
+    if n[station + DISCIPLINE] == FAIR:
+        x[row + T_END] = x[station + SHARED] + x[row + T_WORK]
+        share(n, x, station)
+        return
+    x[row + T_END] = now + x[row + T_WORK]
     schedule(n, x, x[row + T_END], DONE, row, n[row + T_EVENT])
+
+
+@inlined
+def share(n: Ints, x: Floats, station: int) -> None:
+    """Who shares the servers has changed: the end of the try that has least left to do, at their pace, is scheduled."""
+    row = first = n[station + LANES + IN_SERVERS]
+    while row != NOTHING:
+        n[row + T_EVENT] += 1
+        if x[row + T_END] < x[first + T_END]:
+            first = row
+        row = n[row + Q_NEXT]
+    if first != NOTHING and n[station + N_SERVERS] > 0:
+        left = max(x[first + T_END] - x[station + SHARED], 0.0)
+        schedule(n, x, x[NOW] + left / pace(n, station), DONE, first, n[first + T_EVENT])
+    elif first == NOTHING:
+        x[station + SHARED] = 0.0
 
 
 @inlined
@@ -292,6 +324,8 @@ def release(n: Ints, x: Floats, station: int) -> None:
     """A server is free for the next try."""
     settle(n, x, station)
     n[station + N_BUSY] -= 1
+    if n[station + DISCIPLINE] == FAIR:
+        share(n, x, station)
     if n[station + N_QUEUE] > 0:
         at_once(n, START, station, 0, 0)
 
@@ -308,13 +342,17 @@ def withdraw(n: Ints, x: Floats, row: int, station: int) -> None:
         n[station + N_QUEUE] -= 1
     elif phase == SERVED:
         remove(n, lane + IN_SERVERS, row, Q_PREV, Q_NEXT)
-        if not n[station + PAUSED]:
+        if n[station + DISCIPLINE] == FAIR:
+            left = max(x[row + T_END] - x[station + SHARED], 0.0)
+        elif not n[station + PAUSED]:
             left = x[row + T_END] - x[NOW]
         n[row + T_EVENT] += 1
     else:
         left = 0.0
     if phase in (SERVED, CALLING):
         n[station + N_BUSY] -= 1
+        if n[station + DISCIPLINE] == FAIR:
+            share(n, x, station)
     if x[row + T_WORK] >= 0:
         x[station + DISCARDED] += left
         x[station + WASTED] += x[row + T_DEMAND] - left

@@ -22,7 +22,9 @@ from coherence.simulate.requests.program import (
 from coherence.simulate.requests.restart_times import away, soonest
 from coherence.simulate.requests.service_means import mean_of
 
-DISCIPLINES = {"fifo": at.FIFO, "lifo": at.LIFO, "priority": at.PRIORITY, "preemptive": at.PREEMPTIVE}
+DISCIPLINES = {
+    "fifo": at.FIFO, "lifo": at.LIFO, "priority": at.PRIORITY, "preemptive": at.PREEMPTIVE, "fair": at.FAIR,
+}  # fmt: skip
 BUDGETS = {"requests": at.OF_REQUESTS, "first": at.OF_FIRST}
 CAUSES = {"timeout": at.TIMEOUT, "rejected": at.REJECTED, "failed": at.FAILED, "refused": at.REFUSED}
 

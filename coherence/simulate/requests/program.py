@@ -116,7 +116,8 @@ class Station:
     """`servers` alike, and a queue of at most `room` waiting tries (more are rejected at once).
 
     `discipline`: fifo, lifo, priority (higher first, fifo within), or preemptive (a higher priority takes
-    a server; the victim resumes later with what is left; `redo` makes it start again from nothing).
+    a server; the victim resumes later with what is left; `redo` makes it start again from nothing), or fair (nobody
+    waits: all share the servers evenly, each at most one of them).
     `shed_above`: a try that would have to wait longer than this (queue x mean service / servers) is rejected.
     `by_source`: source -> the service of its requests; those of others, and the mean of all, are `service`.
     `cases`: the plans of which each try follows one, drawn by their weights, in place of `plan`.

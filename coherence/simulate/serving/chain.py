@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from coherence.simulate.serving.cache_links import CacheLink
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.of_design import Engine, load_of
 from coherence.simulate.serving.server import TokenLoad, chosen
@@ -37,7 +38,7 @@ def serve_engines(
     first = {name for engine in engines for name in engine.upstream}
     for engine in engines:
         if engine.upstream:
-            load = handed_over([before[name] for name in engine.upstream], engine.transfer)
+            load = handed_over([before[name] for name in engine.upstream], engine.transfer, engine.links)
         else:
             load = load_of(engine, seed=seed, until=until, traces=traces)
         begun = replace(load, output=load.output * 0 + 1) if engine.name in first else load
@@ -47,8 +48,10 @@ def serve_engines(
         yield engine, served
 
 
-def handed_over(before: Sequence[tuple[TokenLoad, Served]], transfer: tuple[float, float]) -> TokenLoad:
-    """Returns the requests whose prompts are computed, when their caches have come; one moves at a time."""
+def handed_over(
+    before: Sequence[tuple[TokenLoad, Served]], transfer: tuple[float, float], links: Sequence[CacheLink] = ()
+) -> TokenLoad:
+    """Returns the requests whose prompts are computed, when their caches have come; links say how many move at once."""
     import numpy as np
 
     computed = [(np.flatnonzero(np.isfinite(served.last_token)), load, served) for load, served in before]
@@ -60,8 +63,11 @@ def handed_over(before: Sequence[tuple[TokenLoad, Served]], transfer: tuple[floa
     order = np.argsort(ready, kind="stable")
     seconds = transfer[0] + transfer[1] * prompt[order]
     prefixes = tuple(head for part in parts for head in part.prefixes or ((),) * len(part))
+    moved = in_turn(ready[order], seconds)
+    for link in links:
+        moved = link.moved(moved)
     return TokenLoad(
-        arrival=in_turn(ready[order], seconds),
+        arrival=moved,
         prompt=prompt[order],
         output=output[order],
         prefixes=tuple(prefixes[i] for i in order),

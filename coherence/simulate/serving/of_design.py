@@ -18,6 +18,7 @@ from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.processes.flow import flow_of
 from coherence.simulate.processes.sources import sources_of
 from coherence.simulate.requests.program import Source
+from coherence.simulate.serving.cache_links import CacheLink, cache_links
 from coherence.simulate.serving.machine import machine, numbers_of
 from coherence.simulate.serving.prefixes import prefixes_of
 from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
@@ -37,7 +38,7 @@ class Engine:
     """A server, the time of its steps, and the workloads that call it with the lengths that they bring.
 
     `upstream`: servers that compute prompts for it; `transfer`: seconds, and seconds a token, that the cache of a
-    prompt takes from there.
+    prompt takes from there; `links`: what it passes on the way.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Engine:
     notes: tuple[str, ...] = ()
     upstream: tuple[str, ...] = ()
     transfer: tuple[float, float] = (0.0, 0.0)
+    links: tuple[CacheLink, ...] = ()
 
 
 def is_engine(component: Component) -> bool:
@@ -88,7 +90,8 @@ def _engine(design: Design, component: Component, problems: list[Problem], first
     notes += [f"a prefix of {w.name} is not found again: {name} has no prefix cache"
               for w in callers if w.prefix is not None and not built[0].prefix_cache]  # fmt: skip
     transfer = numbers["transfer_time"], numbers["transfer_per_token"]
-    return Engine(name, *built, pairs, tuple(dict.fromkeys(notes)), upstream, transfer)
+    links = cache_links(design, upstream, name, notes) if upstream else ()
+    return Engine(name, *built, pairs, tuple(dict.fromkeys(notes)), upstream, transfer, links)
 
 
 def _not_run(
