@@ -72,18 +72,34 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if dry_run:
         refuse_given(("output", "runs"), "with --dry-run files are written and nothing is told")
     if proxy is None:
-        refuse_given(("pause", "span", "seed", "runs"), "an autoscaler runs as the design says; --with names a proxy")
-        if not dry_run:
-            refuse_given(("into",), "the files of an autoscaler are kept with --dry-run alone")
-        code, lines = _autoscaler(design, into or Path("reproduce-autoscaler"), output, dry_run=dry_run)
-        return strict_code(code, lines, strict=strict)
+        return _without_proxy(design, into, output, dry_run=dry_run, strict=strict)
+    from coherence.simulate.testbed.set_up import course
+
+    timing = course(pause=seconds_of(pause, "--pause"), lasts=seconds_of(span, "--for"), seed=seed)
+    return _with_proxy(path, proxy, timing, into, output, runs=runs, dry_run=dry_run, strict=strict)
+
+
+def _without_proxy(design: Design, into: Path | None, output: Sequence[Output], *, dry_run: bool, strict: bool) -> int:
+    """Reproduces a loop with what the design says, or writes its files; returns the exit code."""
+    refuse_given(("pause", "span", "seed", "runs"), "an autoscaler runs as the design says; --with names a proxy")
+    if not dry_run:
+        refuse_given(("into",), "the files of an autoscaler are kept with --dry-run alone")
+    code, lines = _autoscaler(design, into or Path("reproduce-autoscaler"), output, dry_run=dry_run)
+    return strict_code(code, lines, strict=strict)
+
+
+def _with_proxy(
+    path: str, proxy: str, timing: RunTiming, into: Path | None, output: Sequence[Output], *, runs: int, dry_run: bool,
+    strict: bool,
+) -> int:  # fmt: skip
+    """Reproduces the calls of a design on a proxy, or writes its files; returns the exit code."""
+    design = one_entry(path).design
     from coherence.base.reads import recorded
     from coherence.language.entries.omissions import merged
     from coherence.simulate.testbed import proxies
-    from coherence.simulate.testbed.set_up import course, set_up
+    from coherence.simulate.testbed.set_up import set_up
 
     chosen = proxies.proxy(proxy)
-    timing = course(pause=seconds_of(pause, "--pause"), lasts=seconds_of(span, "--for"), seed=seed)
     with recorded() as reads:
         prepared = set_up(design, before=timing.before, pause=timing.pause)
     prepared = replace(prepared, notes=merged(prepared.notes, left_out(design, reads)))

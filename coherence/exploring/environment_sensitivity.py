@@ -68,8 +68,8 @@ def sensitivity(before: Entry, after: Entry, options: Options) -> tuple[Environm
     if roots[0] is None or roots[1] is None:
         return ()
     groups: dict[str, list[Difference]] = {}
-    for one in differences(roots[0], roots[1]):
-        groups.setdefault(kind_of(one.path), []).append(one)
+    for value in differences(roots[0], roots[1]):
+        groups.setdefault(kind_of(value.path), []).append(value)
     if not groups:
         return ()
     count = sum(map(len, groups.values()))

@@ -21,7 +21,7 @@ System: TypeAlias = Callable[[Chance], Signature]
 
 
 @dataclass(frozen=True)
-class Truth:
+class KnownTruth:
     """A system whose truth is known, and the stream of chance of its runs, one for each seed."""
 
     stream: str
@@ -43,10 +43,10 @@ class PowerCurve:
     system: Callable[[Any], System]
     seeds: int = FEW
 
-    def truths(self) -> Iterator[Truth]:
+    def truths(self) -> Iterator[KnownTruth]:
         """Yields the system of each size."""
         for size in self.sizes:
-            yield Truth(f"{self.name} {size}", self.system(size), self.seeds)
+            yield KnownTruth(f"{self.name} {size}", self.system(size), self.seeds)
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Experiment:
     effects: Mapping[str, System]
     curves: Sequence[PowerCurve] = ()
 
-    def truth(self, name: str) -> Truth:
+    def truth(self, name: str) -> KnownTruth:
         """Returns a null or an effect by its name."""
-        return Truth(f"{self.mode} {name}", {**self.nulls, **self.effects}[name], SEEDS)
+        return KnownTruth(f"{self.mode} {name}", {**self.nulls, **self.effects}[name], SEEDS)
 
-    def truths(self, *, curves: bool) -> Iterator[Truth]:
+    def truths(self, *, curves: bool) -> Iterator[KnownTruth]:
         """Yields its systems, with those of its curves or without."""
         yield from map(self.truth, (*self.nulls, *self.effects))
         for curve in self.curves if curves else ():
@@ -82,7 +82,7 @@ class Experiment:
         return [self.truth(name).signature(seed) for seed in range(seeds)]
 
 
-def _rejects(truth: Truth, seed: int) -> bool:
+def _rejects(truth: KnownTruth, seed: int) -> bool:
     return truth.signature(seed).rejects
 
 

@@ -15,7 +15,7 @@ from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.kept_results import KeptResults
 from coherence.base.version import VERSION
 from coherence.causal.signatures.signature import LEVEL
-from coherence.exploring.experiments.experiment import LEAST_SEEN, MOST_FALSE, SEEDS, Experiment, PowerCurve, Truth
+from coherence.exploring.experiments.experiment import LEAST_SEEN, MOST_FALSE, SEEDS, Experiment, KnownTruth, PowerCurve
 
 RUNS_FILE = "runs.jsonl"
 
@@ -126,7 +126,7 @@ def run_experiment(
     return ExperimentResult(name, experiment, runs)
 
 
-def _run(truth: Truth, seed: int, store: KeptResults) -> SignatureRun:
+def _run(truth: KnownTruth, seed: int, store: KeptResults) -> SignatureRun:
     answer = truth.signature(seed)
     unit = f"{answer.unit} {answer.denominator}".removeprefix("1 ")
     run = SignatureRun(truth.stream, seed, float(answer.p), float(answer.magnitude), unit, answer.null)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench._experiments import chance, waits
-from bench._infrastructure_asymmetry import EXPERIMENT
 from coherence.base.errors import UsageError
 from coherence.causal.signatures.asymmetry import TierWaits, asymmetry
+from coherence.exploring.experiments.asymmetry_drift import EXPERIMENT
+from coherence.exploring.experiments.experiment import chance, waits
 
 FEW = 20
 

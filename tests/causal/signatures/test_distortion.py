@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench._infrastructure_distortion import EXPERIMENT
 from coherence.base.errors import UsageError
 from coherence.causal.signatures.distortion import distortion
 from coherence.causal.signatures.signature import LEVEL
+from coherence.exploring.experiments.control_distortion import EXPERIMENT
 
 FEW = 20
 

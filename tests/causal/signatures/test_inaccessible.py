@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import f_oneway
 
-from bench._infrastructure_placement import EXPERIMENT
 from coherence.base.errors import UsageError
 from coherence.causal.signatures.inaccessible import inaccessible
+from coherence.exploring.experiments.inaccessible_capacity import EXPERIMENT
 
 FEW = 20
 

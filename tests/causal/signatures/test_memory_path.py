@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench._infrastructure_memory import EXPERIMENT
 from coherence.causal.signatures.memory_path import EngineBatches, memory_path
+from coherence.exploring.experiments.memory_path import EXPERIMENT
 
 FEW = 20
 

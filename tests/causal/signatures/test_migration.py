@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench._infrastructure_migration import EXPERIMENT
 from coherence.base.errors import UsageError
 from coherence.causal.signatures.migration import LoadWindow, migration
+from coherence.exploring.experiments.migration import EXPERIMENT
 
 FEW = 20
 
