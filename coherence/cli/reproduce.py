@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.simulate.testbed.set_up import course
 
     timing = course(pause=seconds_of(pause, "--pause"), lasts=seconds_of(span, "--for"), seed=seed)
-    return _with_proxy(path, proxy, timing, into, output, runs=runs, dry_run=dry_run, strict=strict)
+    return _with_proxy(path, proxy, timing, into, output, runs=None if dry_run else runs, strict=strict)
 
 
 def _without_proxy(design: Design, into: Path | None, output: Sequence[Output], *, dry_run: bool, strict: bool) -> int:
@@ -89,10 +89,10 @@ def _without_proxy(design: Design, into: Path | None, output: Sequence[Output], 
 
 
 def _with_proxy(
-    path: str, proxy: str, timing: RunTiming, into: Path | None, output: Sequence[Output], *, runs: int, dry_run: bool,
-    strict: bool,
+    path: str, proxy: str, timing: RunTiming, into: Path | None, output: Sequence[Output], *,
+    runs: int | None, strict: bool,
 ) -> int:  # fmt: skip
-    """Reproduces the calls of a design on a proxy, or writes its files; returns the exit code."""
+    """Reproduces the calls of a design on a proxy, or only writes its files (`runs` is None); returns the exit code."""
     design = one_entry(path).design
     from coherence.base.reads import recorded
     from coherence.language.entries.omissions import merged
@@ -105,7 +105,7 @@ def _with_proxy(
     prepared = replace(prepared, notes=merged(prepared.notes, left_out(design, reads)))
     lines = unread("reproduce", design, reads)
     proxies.accept(chosen, prepared)
-    if dry_run:
+    if runs is None:
         _written(into or Path(f"reproduce-{proxy}"), prepared, chosen, timing)
         click.echo(_text("", lines), nl=False)
         return strict_code(0, lines, strict=strict)

@@ -24,6 +24,7 @@ from coherence.language.reading import design_from_table
 DEVICES, PLACES, BOUNDARIES, OTHERS = "accelerator mix", "placement", "boundary", "all other values"
 KINDS = (DEVICES, PLACES, BOUNDARIES, OTHERS)
 PLACING = frozenset({"via", "carries", "runs_on", "tier"})
+COUNTED = (Verdict.CONFLICT, Verdict.PROVED, Verdict.UNDECIDED)
 INFRASTRUCTURE = "infrastructure"
 OF_DEVICES = frozenset({"tiers", "devices"})
 
@@ -103,10 +104,11 @@ def _row(name: str, values: int, design: Design, sources: Mapping[str, str], opt
     if current_run().left <= 0:
         return EnvironmentRow(name, values, reason="not asked: the time limit was reached")
     answers = analysis(design, sources, lambda _: design, options=options, cut=False).answers
-    numbers = [_number(answers.findings, verdict) for verdict in (Verdict.CONFLICT, Verdict.PROVED, Verdict.UNDECIDED)]
+    conflicts, proved, undecided = (_number(answers.findings, verdict) for verdict in COUNTED)
     tails = [tail.p99 for tail in hop_tails(design).values()]
     margin = min(_margins(design, options.time_limit), default=None)
-    return EnvironmentRow(name, values, *numbers, margin, _carried(design), max(tails, default=None))
+    longest = max(tails, default=None)
+    return EnvironmentRow(name, values, conflicts, proved, undecided, margin, _carried(design), longest)
 
 
 def _number(findings: Sequence[Finding], verdict: Verdict) -> int:

@@ -19,7 +19,7 @@ from coherence.base.queueing import erlang_c
 
 if TYPE_CHECKING:
     from coherence.language.design import Design
-    from coherence.simulate.requests.program import Station
+    from coherence.simulate.requests.program import Program, Station
 
 LATE = 0.01  # of requests: P99
 SERVICES = 20_000  # times of a service that stand for its law
@@ -62,16 +62,14 @@ def hop_tails(design: Design) -> Mapping[str, HopTail]:
     from coherence.simulate.processes import has_requests, processes
 
     try:
-        return dict(_tails(design)) if has_requests(design) and processes(design) else {}
+        return dict(_tails(processes(design).program)) if has_requests(design) else {}
     except InputError:
         return {}
 
 
-def _tails(design: Design) -> Iterator[tuple[str, HopTail]]:
-    from coherence.simulate.processes import processes
+def _tails(program: Program) -> Iterator[tuple[str, HopTail]]:
     from coherence.simulate.requests.first_tries import first_tries, mean_rate
 
-    program = processes(design).program
     rates = first_tries(program, mean_rate)
     for station in program.stations:
         rate = sum(rates[route.name] for route in program.routes if route.station == station.name)
