@@ -81,8 +81,8 @@ def tail_of(station: Station, rate: float) -> HopTail:
     """Returns the tail of a station to which so many requests come a second."""
     import numpy as np
 
+    from coherence.exploring.service_quantiles import service_times
     from coherence.simulate.requests.service_means import mean_of, variation_of
-    from coherence.simulate.requests.service_quantiles import service_times
 
     mean, squared = mean_of(station.service), variation_of(station.service)
     load = rate * mean / station.servers

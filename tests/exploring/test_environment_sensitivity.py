@@ -42,9 +42,9 @@ environments:
 
 
 def rows(text: str, options: Options) -> dict[str, EnvironmentRow]:
-    entries = [entry_of(read(text, environment=name)) for name in ("on_prem", "cloud")]
+    before, after = (entry_of(read(text, environment=name)) for name in ("on_prem", "cloud"))
     with run_limit(60.0):
-        return {row.name: row for row in sensitivity(*entries, options)}
+        return {row.name: row for row in sensitivity(before, after, options)}
 
 
 def test_each_kind_of_values_moves_its_own_figures() -> None:
@@ -101,10 +101,10 @@ def test_designs_that_are_alike_have_no_table() -> None:
 
 
 def test_rows_that_the_time_does_not_reach_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = [entry_of(read(TEXT, environment=name)) for name in ("on_prem", "cloud")]
+    before, after = (entry_of(read(TEXT, environment=name)) for name in ("on_prem", "cloud"))
 
     class Over:
         left = 0.0
 
     monkeypatch.setattr(table, "current_run", Over)
-    assert {row.reason for row in sensitivity(*entries, Options())} == {"not asked: the time limit was reached"}
+    assert {row.reason for row in sensitivity(before, after, Options())} == {"not asked: the time limit was reached"}

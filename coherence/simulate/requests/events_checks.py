@@ -141,9 +141,9 @@ def _station(station: Station) -> Iterator[str]:
         yield f"{what}: servers = {station.servers:g}; help: at most {MOST_SERVERS:,}"
     yield from _least(what, {"room": station.room, "shed_above": station.shed_above})
     yield from _known(f"{what}: discipline", station.discipline, DISCIPLINES)
-    held = station.plan or station.cases or station.batch
+    held = station.plan or station.cases or station.batch or station.restarts
     if station.discipline == "fair" and (held or min(station.room, station.shed_above) < math.inf):
-        yield f"{what}: where all share the servers nobody waits, calls on or is turned away; help: drop one"
+        yield f"{what}: where all share the servers nobody waits, calls on, is turned away or begins anew; help: drop one"
     for name, service in {"": station.service, **station.by_source}.items():
         yield from _service(f"{what}: service{f' of {name}' if name else ''}", service)
     yield from _restarts(what, station)

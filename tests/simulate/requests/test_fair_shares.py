@@ -13,9 +13,9 @@ from coherence.simulate.requests.program import Arrivals, Outage, Program, Route
 from tests.simulate.requests.programs import one_call
 
 
-def shared(works: tuple[float, ...], times: tuple[float, ...], servers: int = 1, **more: float) -> RequestResult:
+def shared(works: tuple[float, ...], times: tuple[float, ...], servers: int = 1) -> RequestResult:
     station = Station("pool", servers, Service(0.0, "values", values=works), discipline="fair")
-    return simulate(one_call(station=station, kind="trace", times=times, **more), seed=1, until=10_000)
+    return simulate(one_call(station=station, kind="trace", times=times), seed=1, until=10_000)
 
 
 def fluid(works: tuple[float, ...], times: tuple[float, ...], servers: int) -> list[float]:

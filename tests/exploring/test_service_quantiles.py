@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from coherence.exploring.service_quantiles import service_times
 from coherence.simulate.requests.program import Service
 from coherence.simulate.requests.service_means import mean_of, variation_of
-from coherence.simulate.requests.service_quantiles import service_times
 
 LAWS = (
     Service(2.0),

@@ -53,4 +53,4 @@ def _two_exponentials(cv: float, shares: Floats) -> Floats:
     longest = -math.log(0.5 / len(shares)) / (2 * (1 - first))
     times = np.concatenate([[0.0], np.geomspace(longest * 1e-9, longest, 20_000)])
     below = 1 - sum(share * np.exp(-2 * share * times) for share in (first, 1 - first))
-    return np.interp(shares, below, times)
+    return np.asarray(np.interp(shares, below, times))
