@@ -143,7 +143,7 @@ def _station(station: Station) -> Iterator[str]:
     yield from _known(f"{what}: discipline", station.discipline, DISCIPLINES)
     held = station.plan or station.cases or station.batch or station.restarts
     if station.discipline == "fair" and (held or min(station.room, station.shed_above) < math.inf):
-        yield f"{what}: where all share the servers nobody waits, calls on, is turned away or begins anew; help: drop one"
+        yield f"{what}: of shared servers nobody waits, calls on, is turned away or begins anew; help: drop one"
     for name, service in {"": station.service, **station.by_source}.items():
         yield from _service(f"{what}: service{f' of {name}' if name else ''}", service)
     yield from _restarts(what, station)
