@@ -9,7 +9,7 @@ follow from (I - M)^-1 where everything behind the loss is linear, else the stru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
@@ -48,7 +48,10 @@ class LoopShare:
 
 @dataclass(frozen=True)
 class LoopSplit:
-    """measured = without + sum of the loops' amounts, exactly; `without`: the loss with every loop off."""
+    """measured = without + sum of the loops' amounts, exactly; `without`: the loss with every loop off.
+
+    `by_off`: the loss with each set of loops off.
+    """
 
     loss: str
     measured: Estimate
@@ -56,6 +59,7 @@ class LoopSplit:
     shares: tuple[LoopShare, ...]
     interactions: tuple[Interaction, ...]
     assumptions: tuple[str, ...] = ()
+    by_off: Mapping[frozenset[str], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -216,7 +220,12 @@ def _shared(loss: str, loops: Sequence[str], values: Floats, assumptions: tuple[
         for c in sorted(range(values.shape[1]), key=lambda c: -abs(float(coefficients[0, c])))
         if c.bit_count() > 1 and abs(float(coefficients[0, c])) > TOLD * size
     )
-    return LoopSplit(loss, _estimate_of(values[:, -1]), _estimate_of(values[:, 0]), tuple(shares), pairs, assumptions)
+    by_off = {
+        frozenset(loops) - {loops[n] for n in members(on, len(loops))}: float(level)
+        for on, level in enumerate(values[0])
+    }
+    measured, without_all = _estimate_of(values[:, -1]), _estimate_of(values[:, 0])
+    return LoopSplit(loss, measured, without_all, tuple(shares), pairs, assumptions, by_off)
 
 
 def _estimate_of(row: Floats) -> Estimate:

@@ -11,6 +11,7 @@ from coherence.causal.attribution.loops_off import LoopSplit, loop_split, writer
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.shapley import MOST_PLAYERS
 from coherence.causal.session.context import Context
+from coherence.causal.session.loop_recovery import loop_recovery, recovery_tables, recovery_to_dict
 
 ORDER = 40
 
@@ -41,6 +42,10 @@ def answer(context: Context) -> Section | None:
     except UsageError as refused:
         return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
     section = render_split(title, split)
+    won = loop_recovery(context, split)
+    if won is not None:
+        parts = (*section.parts, *recovery_tables(won, split.measured.value))
+        section = replace(section, parts=parts, data={**section.data, "recovery": recovery_to_dict(won)})
     return section if context.settings.off else replace(section, brief=())
 
 
