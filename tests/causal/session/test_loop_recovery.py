@@ -1,4 +1,4 @@
-"""What loops off would win back: types that add up, C(S) by hand, amplification, and a loop that causes other losses."""
+"""What loops off would win back: types that add up, C(S) by hand, amplification of a loop that causes more."""
 
 from __future__ import annotations
 
