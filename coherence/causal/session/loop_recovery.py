@@ -38,18 +38,18 @@ class LoopRecovery:
 
 def loop_recovery(context: Context, split: LoopSplit) -> LoopRecovery | None:
     """Returns both for a split of the lost time of a ledger; None for another loss, or where no loop can be told."""
-    told = [share.loop for share in split.shares if not share.refused]
+    tellable = [share.loop for share in split.shares if not share.refused]
     booked, loss = context.booked, context.loss
-    if booked is None or booked.ledger is None or loss is None or loss.name not in (LOST, TEXT) or not told:
+    if booked is None or booked.ledger is None or loss is None or loss.name not in (LOST, TEXT) or not tellable:
         return None
     assert loss.equation is not None  # lost time is an exact sum over states
     states = dict(zip((name for name, _ in loss.equation.columns), loss.equation.exact, strict=True))
     least, measured, nominal = booked.ledger.effective, split.measured.value, booked.ledger.nominal
     gains = recovery(
-        told, lambda gone: least + measured - split.by_off[gone],
-        nominal=nominal, ledger=dict(_booked(context, told, states)),
+        tellable, lambda gone: least + measured - split.by_off[gone],
+        nominal=nominal, ledger=dict(_booked(context, tellable, states)),
     )  # fmt: skip
-    return LoopRecovery(gains, _types(context, told, states))
+    return LoopRecovery(gains, _types(context, tellable, states))
 
 
 def _booked(context: Context, loops: Iterable[str], states: Mapping[str, float]) -> Iterator[tuple[str, float]]:
@@ -79,28 +79,28 @@ def _types(context: Context, loops: list[str], states: Mapping[str, float]) -> d
     return amounts
 
 
-def recovery_tables(found: LoopRecovery, measured: float) -> tuple[TextTable | str, ...]:
+def recovery_tables(answer: LoopRecovery, measured: float) -> tuple[TextTable | str, ...]:
     """Returns types by loop, then what each loop off would win back, and what refutes either."""
     order = [loss.letter for loss in losses()]
     shown = [
         letter for letter in order
-        if any(abs(one.get(letter, 0.0)) > TOLD * abs(measured) for one in found.types.values())
+        if any(abs(one.get(letter, 0.0)) > TOLD * abs(measured) for one in answer.types.values())
     ]  # fmt: skip
-    types = [(loop, *(render_number(mine.get(letter, 0.0)) for letter in shown)) for loop, mine in found.types.items()]
+    types = [(loop, *(render_number(mine.get(letter, 0.0)) for letter in shown)) for loop, mine in answer.types.items()]
     by_type = TextTable(("amount by type", *shown), tuple(types))
     rows = [
-        (gain.off[0], render_number(gain.reached.value), f"{100 * gain.reached.value / found.gains.nominal:.1f} %",
+        (gain.off[0], render_number(gain.reached.value), f"{100 * gain.reached.value / answer.gains.nominal:.1f} %",
          render_number(gain.recovered.value), _amplified(gain.amplification.value))
-        for gain in found.gains.gains if len(gain.off) == 1
+        for gain in answer.gains.gains if len(gain.off) == 1
     ]  # fmt: skip
     header = ("loop off", "C would be", "of C_nom", "won back", "per unit booked on it")
-    return (*([by_type] if shown else []), TextTable(header, tuple(rows)), *found.gains.violations)
+    return (*([by_type] if shown else []), TextTable(header, tuple(rows)), *answer.gains.violations)
 
 
 def _amplified(ratio: float) -> str:
     return render_number(ratio, 3) if np.isfinite(ratio) else "nothing booked"
 
 
-def recovery_to_dict(found: LoopRecovery) -> dict[str, Any]:
+def recovery_to_dict(answer: LoopRecovery) -> dict[str, Any]:
     """Returns both as JSON-able data."""
-    return {"types": {loop: dict(mine) for loop, mine in found.types.items()}, **recovery_json(found.gains)}
+    return {"types": {loop: dict(mine) for loop, mine in answer.types.items()}, **recovery_json(answer.gains)}
