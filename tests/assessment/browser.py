@@ -117,10 +117,9 @@ def _scripts(checked: bool) -> str:
 
 
 def printed(page: Path) -> bytes:
-    """Returns the page as it is printed without scripts, as PDF."""
+    """Returns the page as it is printed, as PDF: itself, which has no script (`html_pages` refuses one)."""
     file = page.with_suffix(".pdf")
-    plain = ("--blink-settings=scriptEnabled=false", "--no-pdf-header-footer")
-    _run(page, *plain, f"--print-to-pdf={file}", page.as_uri())
+    _run(page, "--no-pdf-header-footer", f"--print-to-pdf={file}", page.as_uri())
     return file.read_bytes()
 
 

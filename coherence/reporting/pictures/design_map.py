@@ -12,6 +12,7 @@ from coherence.base import graphs
 from coherence.findings.finding import Finding, Verdict
 from coherence.language.design import Design
 from coherence.model.graph import Graph, Node, graph
+from coherence.reporting._words import plural
 from coherence.reporting.pictures.drawing import Drawing, cut, words_at
 from coherence.reporting.pictures.layered import LayeredGraph, Pair, layered
 from coherence.reporting.pictures.markup import Child, Element, h
@@ -82,9 +83,8 @@ def map_drawing(system: str, mapped: DesignMap) -> Drawing:
     marks = [part for node in mapped.graph.nodes for part in _node(node, spots[node.name], mapped)]
     marks += _sends(laid, mapped)
     key = _key(last + TALL + 26)
-    words = (
-        f"{len(mapped.graph.nodes)} things, {len(mapped.graph.edges)} influences, {len(mapped.zones)} feedback zones"
-    )
+    drawn = ((mapped.graph.nodes, "thing"), (mapped.graph.edges, "influence"), (mapped.zones, "feedback zone"))
+    words = ", ".join(plural(len(parts), noun) for parts, noun in drawn)
     across = 2 * MARGIN + (width - 1) * ACROSS + WIDE
     return Drawing(f"Risk surface of {system}", words, across, last + TALL + KEY, (*edges, *marks, *key))
 

@@ -13,6 +13,7 @@ from importlib.resources import files
 from textwrap import wrap
 
 from coherence.base.outside_text import visible
+from coherence.reporting.pictures.figure import fitted
 from coherence.reporting.pictures.markup import Child, Element, Shown, Verbatim, h
 
 LEAST = 0.62  # of its size: a drawing in a page that is narrower scrolls
@@ -56,9 +57,8 @@ def palette() -> str:
 
 
 def cut(text: str, width: float, letter: float = LETTER) -> str:
-    """Returns the text as far as it fits a width in pixels; `…` stands for the rest."""
-    most = max(1, int(width / letter))
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """Returns the text as far as it fits a width in pixels; `…` stands for its middle."""
+    return fitted(text, max(1, int(width / letter)))
 
 
 def words_at(x: float, y: float, text: str, kind: str = "ink", *, anchor: str | None = None) -> Element:

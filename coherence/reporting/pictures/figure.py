@@ -116,6 +116,14 @@ class Figure:
     notes: tuple[str, ...] = field(default=())
 
 
+def fitted(name: str, most: int) -> str:
+    """Returns a name of so many letters at most: `…` stands for its middle, for long names often begin alike."""
+    if len(name) <= most:
+        return name
+    ends = max(most - 1, 0)
+    return f"{name[: -(-ends // 2)]}…{name[len(name) - ends // 2 :]}"
+
+
 def layout(figure: Figure) -> tuple[int, list[tuple[int, int, int, int]]]:
     """Returns (columns, (left, top, width, height) of each panel), in rows; a large panel has its own row."""
     columns = max(1, min(figure.columns, len(figure.panels)))

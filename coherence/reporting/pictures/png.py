@@ -17,6 +17,7 @@ from coherence.reporting.pictures.figure import (
     Figure,
     Guide,
     Panel,
+    fitted,
     layout,
     look,
     wrapped_notes,
@@ -67,7 +68,7 @@ def draw_panel(axes: Any, panel: Panel, across: int = WIDTH) -> None:
                              borderpad=0.1, handlelength=1.8, handletextpad=0.4, columnspacing=0.8)  # fmt: skip
         legend.set_in_layout(False)  # wide names leave the axes as they are
         for text in legend.get_texts():
-            text.set_text(text.get_text() if len(text.get_text()) <= LONGEST else f"{text.get_text()[: LONGEST - 1]}…")
+            text.set_text(fitted(text.get_text(), LONGEST))
     for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
         axis.set_visible(name in panel.ticks)
     axes.grid(visible=True, color="#dddddd")

@@ -26,6 +26,7 @@ from coherence.reporting.pictures.figure import (
     Guide,
     Line,
     Panel,
+    fitted,
     layout,
     look,
     wrapped_notes,
@@ -328,8 +329,7 @@ def legend_rows(panel: Panel, across: float) -> list[list[tuple[float, Named]]]:
     rows: list[list[tuple[float, Named]]] = []
     left, room = across, across - RIGHT
     for name, kind, style in entries:
-        most = int((room - LEFT - 41) / 6.2)
-        text = name if len(name) <= most else f"{name[: most - 1]}…"
+        text = fitted(name, int((room - LEFT - 41) / 6.2))
         length = 27 + 6.2 * len(text) + 14
         if left + length > room + 14:
             rows.append([])

@@ -37,6 +37,9 @@ def _luminance(colour: str) -> float:
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
-def test_what_is_cut_ends_in_an_ellipsis() -> None:
-    assert cut("abcdef", 20, 5) == "abc…"
+def test_what_is_cut_keeps_both_of_its_ends() -> None:
+    assert cut("abcdef", 20, 5) == "ab…f"
+    assert cut("abcdef", 5, 5) == "…"
     assert cut("abc", 20, 5) == "abc"
+    regions = [f"payment_backend_{name}" for name in ("europe_west_one", "europe_west_two", "us_east_one")]
+    assert len({cut(name, 128) for name in regions}) == 3
