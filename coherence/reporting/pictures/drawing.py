@@ -13,7 +13,7 @@ from importlib.resources import files
 from textwrap import wrap
 
 from coherence.base.outside_text import visible
-from coherence.reporting.pictures.figure import fitted
+from coherence.reporting.pictures.figure import fitted, title_lines
 from coherence.reporting.pictures.markup import Child, Element, Shown, Verbatim, h
 
 LEAST = 0.62  # of its size: a drawing in a page that is narrower scrolls
@@ -37,10 +37,12 @@ class Drawing:
 
     def standalone(self, shown: Shown = visible) -> str:
         """Returns the SVG as a file of its own: with the palette, its title drawn, and a background."""
-        ground = h("rect", x=0, y=-36, width=self.width, height=self.height + 36, class_="ground")
-        drawn = h("text", self.title, x=14, y=-12, class_="ink heading")
+        lines = title_lines(self.title, self.width)
+        above = 16 + 20 * len(lines)
+        ground = h("rect", x=0, y=-above, width=self.width, height=self.height + above, class_="ground")
+        drawn = [words_at(14, 24 - above + 20 * row, line, "ink heading") for row, line in enumerate(lines)]
         style = Element("style", {}, (Verbatim(palette()),))
-        return self._element((style, ground, drawn), above=36).render(shown) + "\n"
+        return self._element((style, ground, *drawn), above=above).render(shown) + "\n"
 
     def _element(self, first: tuple[Child, ...], above: int = 0, style: str = "") -> Element:
         width, height = round(self.width), round(self.height) + above

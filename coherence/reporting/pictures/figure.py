@@ -14,6 +14,7 @@ COLOURS = ("#0b5fa5", "#c8501e", "#2e7d4f", "#7b3f98", "#8a6d00", "#4a4a4a")
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "10 4", "1 2")
 SHADED = "#f3dcd6"
 ROW, LETTER = 16, 6.6  # height of names below a title, width of a letter of a note
+TITLE_LETTER = 9.4  # width of a letter of a title: 15 px, heavy
 
 
 def look(style: int) -> tuple[int, int]:
@@ -136,6 +137,11 @@ def layout(figure: Figure) -> tuple[int, list[tuple[int, int, int, int]]]:
         boxes.append((left * WIDTH, top, width, height))
         left, top = (0, top + height) if panel.large else (left + 1, top)
     return columns, boxes
+
+
+def title_lines(title: str, across: float) -> list[str]:
+    """Returns a title in lines that fit a picture so many px wide."""
+    return wrap(title, max(1, int((across - 28) / TITLE_LETTER))) or [""]
 
 
 def wrapped_notes(figure: Figure) -> list[str]:

@@ -20,6 +20,7 @@ from coherence.reporting.pictures.figure import (
     fitted,
     layout,
     look,
+    title_lines,
     wrapped_notes,
 )
 
@@ -47,7 +48,7 @@ def png(figure: Figure) -> bytes:
         first = left // WIDTH
         place = grid[top // half : (top + down) // half, first : first + across // WIDTH]
         draw_panel(sheet.add_subplot(place), panel, across)
-    sheet.suptitle("\n".join((figure.title, *wrapped_notes(figure))), fontsize=10)
+    sheet.suptitle("\n".join((*title_lines(figure.title, columns * WIDTH), *wrapped_notes(figure))), fontsize=10)
     file = BytesIO()
     sheet.savefig(file, dpi=150, format="png", metadata={"Software": "drawn by coherence"})
     return file.getvalue()

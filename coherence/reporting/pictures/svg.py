@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from html import escape
-from textwrap import wrap
 
 from coherence.base.number_text import render_tick
 from coherence.reporting.pictures.figure import (
@@ -29,10 +28,10 @@ from coherence.reporting.pictures.figure import (
     fitted,
     layout,
     look,
+    title_lines,
     wrapped_notes,
 )
 
-TITLE_LETTER = 8.4  # width of a letter of the title
 DARK = "<style>@media screen and (prefers-color-scheme: dark){#sheet{filter:invert(0.93) hue-rotate(180deg)}}</style>"
 
 
@@ -42,7 +41,7 @@ def svg(figure: Figure, *, within: str = "") -> str:
     within: a name that no other figure of the page has, of a figure in a page whose style darkens `.sheet`.
     """
     columns, boxes = layout(figure)
-    titles = [] if within else wrap(figure.title, int(columns * WIDTH / TITLE_LETTER)) or [""]
+    titles = [] if within else title_lines(figure.title, columns * WIDTH)
     above = 14 + 20 * len(titles)
     bottom = max((box[1] + box[3] for box in boxes), default=HEIGHT)
     notes = wrapped_notes(figure)

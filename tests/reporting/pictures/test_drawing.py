@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 
 from coherence.reporting.pictures.drawing import Drawing, cut, palette, words_at
+from coherence.reporting.pictures.figure import title_lines
 
 
 def test_a_drawing_of_its_own_has_the_palette_a_title_and_room_for_it() -> None:
@@ -43,3 +44,11 @@ def test_what_is_cut_keeps_both_of_its_ends() -> None:
     assert cut("abc", 20, 5) == "abc"
     regions = [f"payment_backend_{name}" for name in ("europe_west_one", "europe_west_two", "us_east_one")]
     assert len({cut(name, 128) for name in regions}) == 3
+
+
+def test_titles_stay_within_their_pictures() -> None:
+    for across in (100, 400, 1200):
+        lines = title_lines("Sweep of an autoscaler that reads a late metric and of others", across)
+        assert all(14 + 9.2 * len(line) <= across or " " not in line for line in lines)
+    narrow = Drawing("an autoscaler that reads a late metric", "words", 200, 50, ()).standalone()
+    assert narrow.count('heading"') == len(title_lines("an autoscaler that reads a late metric", 200)) == 3
