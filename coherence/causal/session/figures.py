@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from coherence.base.number_text import render_number
 from coherence.causal.answers.intervals import Estimate
-from coherence.reporting.pictures.figure import COLOURS, Line, Panel
+from coherence.reporting.pictures.figure import COLOURS, Line, Panel, fitted
 
 MOST_BARS, MOST_LETTERS = 9, 34
 RISE, FALL, WHOLE = COLOURS[1], COLOURS[2], COLOURS[5]
@@ -24,7 +24,7 @@ class AmountBar:
 
 def shortened(name: str) -> str:
     """A name that fits beside others."""
-    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"
+    return fitted(name, MOST_LETTERS)
 
 
 def drawn_bars(amounts: Sequence[AmountBar]) -> Sequence[AmountBar]:
@@ -46,8 +46,8 @@ def bars(title: str, unit: str, amounts: Sequence[AmountBar]) -> Panel:
     for row, bar in enumerate(shown):
         top = -float(row)
         low, high = sorted((0.0, bar.amount.value))
-        cells.append((low, top - 0.72, high, top - 0.42, RISE if bar.amount.value >= 0 else FALL))
-        lines.append(Line("", ((bar.amount.low, top - 0.57), (bar.amount.high, top - 0.57)), 0))
+        cells.append((low, top - 0.82, high, top - 0.52, RISE if bar.amount.value >= 0 else FALL))
+        lines.append(Line("", ((bar.amount.low, top - 0.67), (bar.amount.high, top - 0.67)), 0))
         caption = f"{shortened(bar.name)}  {render_number(bar.amount.value, 3)}"
         texts.append((min(0.0, *(a.amount.low for a in shown)), top - 0.18, "start", caption))
     return Panel(title, unit, "", tuple(lines), cells=tuple(cells), texts=tuple(texts), ticks="x", high=0.2)
@@ -62,7 +62,7 @@ def waterfall(title: str, unit: str, steps: Sequence[AmountBar]) -> Panel:
         start = 0.0 if bar.whole else level
         end = bar.amount.value if bar.whole else level + bar.amount.value
         colour = WHOLE if bar.whole else RISE if bar.amount.value < 0 else FALL
-        cells.append((min(start, end), top - 0.72, max(start, end), top - 0.42, colour))
+        cells.append((min(start, end), top - 0.82, max(start, end), top - 0.52, colour))
         texts.append((0.0, top - 0.18, "start", f"{shortened(bar.name)}  {render_number(bar.amount.value, 3)}"))
         level = end
     return Panel(title, unit, "", cells=tuple(cells), texts=tuple(texts), ticks="x", high=0.2)

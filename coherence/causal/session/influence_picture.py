@@ -13,9 +13,10 @@ from coherence.reporting.pictures.figure import Arrow, Dots, Line, Panel
 from coherence.reporting.pictures.layered import LayeredGraph, layered
 
 MOST_NODES, MOST_HIDDEN = 14, 5
-ACROSS, DOWN = 700.0, 330.0  # px of a large panel between its first and last column, and row
-LETTER, TALL = 6.2, 15.0  # px of a letter, of a line of text
+ACROSS, DOWN = 625.0, 297.0  # px of a large panel between its first and last column, and row, without its rim
+LETTER, TALL = 6.7, 15.0  # px of a letter, of a line of text
 APART = 0.3  # rows between the arrows there and back
+LIFTS = (9.0, -11.0, 24.0, -24.0)  # px above an arrow where its words may stand
 PLACES = (0.5, 0.38, 0.62, 0.26, 0.74)  # of the way along an arrow where its words may stand
 Point = tuple[float, float]
 Pair = tuple[str, str]
@@ -54,7 +55,7 @@ def graph(
         arrows.append(Arrow(points[-2], points[-1], "", style))
         if words:
             lower = (pair[1], pair[0]) in laid.routes and points[0][0] > points[-1][0]
-            at = _free(points, words, boxes, scale, lifts=(-11.0, 9.0) if lower else (9.0, -11.0))
+            at = _free(points, words, boxes, scale, lifts=[-lift for lift in LIFTS] if lower else LIFTS)
             texts.append((at, words))
             boxes.append(scale.box(at, words))
     dots = (
@@ -159,7 +160,7 @@ def _free(
     boxes: Sequence[tuple[float, ...]],
     scale: _Scale,
     *,
-    lifts: tuple[float, ...],
+    lifts: Sequence[float],
 ) -> Point:
     """The first place along the way where the words cover nothing, else the one where they cover least."""
 

@@ -34,6 +34,8 @@ from coherence.reporting.pictures.figure import (
 
 DARK = "<style>@media screen and (prefers-color-scheme: dark){#sheet{filter:invert(0.93) hue-rotate(180deg)}}</style>"
 
+HALO = '<g paint-order="stroke" stroke="#fbfbfb" stroke-width="3" stroke-linejoin="round">'
+
 
 def svg(figure: Figure, *, within: str = "") -> str:
     """Returns the figure as a text of SVG, with a title and a description for readers.
@@ -128,6 +130,9 @@ def _numbers(panel: Panel) -> tuple[list[float], list[float]]:
     if panel.circle is not None:
         xs += [-panel.circle, panel.circle]
         ys += [-panel.circle, panel.circle]
+    if panel.cells and panel.ticks == "x":  # bars: neither they nor their whiskers touch the frame
+        room = (max(xs) - min(xs)) * 0.04
+        xs += [max(xs) + room, min(xs) - room if min(xs) < 0 else min(xs)]
     if panel.dots and not panel.cells and "x" not in panel.log and xs:
         room = (max(xs) - min(xs)) * 0.06
         xs += [min(xs) - room, max(xs) + room]
@@ -166,7 +171,8 @@ def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
         mark(dots.mark, x.at(a), y.at(b), COLOURS[look(dots.style)[0]]) for dots in panel.dots for a, b in dots.points
     ]
     parts += [part for arrow in panel.arrows for part in _arrow(x, y, arrow)]
-    parts += [_text(x.at(a), y.at(b) + 4, words, size=11, anchor=anchor) for a, b, anchor, words in panel.texts]
+    parts += [HALO, *(_text(x.at(a), y.at(b) + 4, words, size=11, anchor=anchor)
+                      for a, b, anchor, words in panel.texts), "</g>"]  # fmt: skip
     parts += [part for row, guide in enumerate(panel.guides) for part in _labelled(x, y, guide, row)]
     return [*parts, "</g>", *_legend(named)]
 
@@ -183,10 +189,9 @@ def _labelled(x: _Axis, y: _Axis, guide: Guide, row: int) -> list[str]:
         path, anchor = f"M{at:.1f} {y.end}V{y.start}", "start" if at < middle else "end"
         left, down = at + (4 if at < middle else -4), y.end + 13 + 14 * row
     stroke = 'stroke="#1a1a1a" stroke-width="1.2" stroke-dasharray="5 3"'
-    halo = '<g paint-order="stroke" stroke="#fbfbfb" stroke-width="3" stroke-linejoin="round">'
     return [
         f'<path d="{path}" {stroke} fill="none"/>',
-        halo + _text(left, down, guide.text, size=11, anchor=anchor) + "</g>",
+        HALO + _text(left, down, guide.text, size=11, anchor=anchor) + "</g>",
     ]
 
 
