@@ -21,7 +21,7 @@ def multiplied(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[s
     layer += [seen * width, seen * width, tokens * width * width]  # scores, what they weigh, the way out
     layer += [tokens * width * inner] * (1 if "dense_model" in dropped else 2)
     again = choose((0, 1))  # the way forward may be computed once more for the way back
-    passes = 3 + again
+    passes = 3 + again - ("all_weights_trained" in dropped)
     terms = sum(sum(layer) for _ in range(int(inputs["layers"])) for _ in range(int(inputs["batch"])))
     each = Fraction(7, 4) if "plain_products" in dropped else 2
     return terms * passes * each
@@ -65,7 +65,7 @@ ADVERSARIES = (
         "products of a layer",
         {"transformer_operations": (_given(batch=2, sequence=3, layers=2, width=4),)},
         multiplied,
-        ("four_wide_layers", "full_heads", "full_attention", "dense_model", "plain_products"),
+        ("four_wide_layers", "full_heads", "full_attention", "dense_model", "plain_products", "all_weights_trained"),
     ),
     Adversary(
         "numbers of a token",

@@ -25,7 +25,7 @@ def unseen(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
         return mean * shortest(servers, load)
     if "poisson" in dropped:  # arrivals at equal gaps
         return mean / (1 - _regular(load))
-    if dropped & {"own_queues", "stays_there", "patient"}:
+    if dropped & {"own_queues", "stays_there", "patient", "unknown_sizes"}:
         return _pooled(bound, inputs, dropped)
     word = [choose(range(servers)) for _ in range(WORD[servers])]
     counts = [word.count(server) / len(word) * rate * mean for server in range(servers)]
@@ -54,7 +54,10 @@ def _length(word: list[int], server: int, load: float) -> float:
 
 
 def _pooled(bound: str, inputs: Inputs, dropped: frozenset[str]) -> float:
-    """Returns the mean time with one queue for all, or where requests move to who is idle, or give up."""
+    """Returns the mean time with one queue for all, or where requests move to who is idle, or give up.
+
+    Who knows all sizes sends each request to the server that is through first, which is as one queue for all.
+    """
     assert bound
     servers, rate, mean = int(inputs["servers"]), float(inputs["rate"]), float(inputs["mean"])
     if "patient" in dropped:
@@ -68,7 +71,7 @@ def _pooled(bound: str, inputs: Inputs, dropped: frozenset[str]) -> float:
 def seen(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
     """Joins the k-th shortest queue: one k where lengths are nearly alike, another where they are not."""
     servers, rate, mean = int(inputs["servers"]), float(inputs["rate"]), float(inputs["mean"])
-    if dropped & {"own_queues", "stays_there", "patient"}:
+    if dropped & {"own_queues", "stays_there", "patient", "unknown_sizes"}:
         return _pooled(bound, inputs, dropped)
     alike, unlike = choose(range(servers)), choose(range(servers))
 
@@ -96,12 +99,12 @@ ADVERSARIES = (
         "a dispatcher that hears nothing",
         {"blind_dispatch_time": POINTS},
         unseen,
-        ("no_reports", "own_queues", "stays_there", "patient", "poisson"),
+        ("no_reports", "own_queues", "stays_there", "unknown_sizes", "patient", "poisson"),
     ),
     Adversary(
         "a dispatcher that sees all queues",
         {"join_shortest_time": POINTS},
         seen,
-        ("own_queues", "stays_there", "patient"),
+        ("own_queues", "stays_there", "unknown_sizes", "patient"),
     ),
 )

@@ -67,6 +67,8 @@ def called(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
         now = spoken + (tool if step < steps - 1 else 0)
         if "dependent_steps" in dropped and step < steps - 1:
             now = spoken  # it goes on before the tool has answered
+        if "whole_steps" in dropped and step < steps - 1:
+            now -= min(words / 2, tool)  # the call stands in the first half of what is written
         now += choose((Fraction(0), tool))  # it may also wait
     return now
 
@@ -122,7 +124,7 @@ ADVERSARIES = (
             "tokens_read_once": ({"calls": Fraction(4), "first": Fraction(20), "added": Fraction(8)},),
         },
         called,
-        ("dependent_steps", "every_token_read"),
+        ("dependent_steps", "whole_steps", "every_token_read"),
     ),
     Adversary(
         "tries of two layers",

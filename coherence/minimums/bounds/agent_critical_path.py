@@ -2,7 +2,7 @@
 
 ## What
 k t/r + (k - 1) s: tokens of a step over the decode rate, and the tools between; no parallelism shortens a chain
-of steps that need each other.
+of steps that need each other.  Where a step writes on while its tool already runs, it is less.
 
 ## Why it matters
 It is the floor of a task's latency; fewer serial steps are the only other way down.
@@ -61,7 +61,7 @@ BOUND = Bound(
         Symbol("tool", "s", "time of a tool call", Trend.RISES, sign="s"),
     ),
     formula="steps * tokens / rate + (steps - 1) * tool",
-    assumptions=("dependent_steps",),
+    assumptions=("dependent_steps", "whole_steps"),
     source="critical path",
     examples=(
         Example(

@@ -112,7 +112,16 @@ BOUND = Bound(
     ),
     compute=seconds,
     valid="rate * mean < servers",
-    assumptions=("poisson", "exponential", "own_queues", "no_reports", "stays_there", "blind", "patient", "iid"),
+    assumptions=(
+        "poisson",
+        "exponential",
+        "own_queues",
+        "no_reports",
+        "stays_there",
+        "unknown_sizes",
+        "patient",
+        "iid",
+    ),
     source="Ephremides, Varaiya and Walrand 1980; Liu and Towsley 1994; Gamarnik, Tsitsiklis and Zubeldia 2018",
     examples=(
         Example({"servers": 1, "rate": Fraction(1, 2), "mean": 1}, 2.0, "M/M/1"),

@@ -34,7 +34,9 @@ BOUND = Bound(
     unit="1",
     kind=Status.THEOREM,
     loss="none",
-    symbols=(Symbol("failures", "1", "replicas that may fail", Trend.RISES, whole=True, sign="f"),),
+    symbols=(
+        Symbol("failures", "1", "replicas that may stop before any is made anew", Trend.RISES, whole=True, sign="f"),
+    ),
     formula="2 * failures + 1",
     assumptions=("late_messages",),
     source="Dwork, Lynch and Stockmeyer 1988",

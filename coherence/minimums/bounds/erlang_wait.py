@@ -57,7 +57,7 @@ def birth_death(inputs: Inputs) -> Fraction:
 BOUND = Bound(
     name="erlang_wait",
     group="queues",
-    quantity="mean wait",
+    quantity="mean time of a request in which it is not served",
     unit="s",
     kind=Status.TIGHT,
     quantifier=Quantifier.MEAN,

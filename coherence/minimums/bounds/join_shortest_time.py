@@ -92,7 +92,7 @@ BOUND = Bound(
     ),
     compute=seconds,
     valid="rate * mean <= 0.98 * servers",
-    assumptions=("poisson", "exponential", "own_queues", "stays_there", "blind", "patient", "iid"),
+    assumptions=("poisson", "exponential", "own_queues", "stays_there", "unknown_sizes", "patient", "iid"),
     source="Winston 1977; Ephremides, Varaiya and Walrand 1980; Adan, van Houtum and van der Wal 1994",
     examples=(
         Example({"servers": 2, "rate": Fraction(9, 5), "mean": 1}, 5.4748, "chain of all lengths, solved", 1e-3),

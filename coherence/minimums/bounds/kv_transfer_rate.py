@@ -27,7 +27,7 @@ BOUND = Bound(
     kind=Status.THEOREM,
     loss="network",
     symbols=(
-        Symbol("rate", "req/s", "requests per second", Trend.RISES),
+        Symbol("rate", "req/s", "requests per second that are computed at the other end, in the long run", Trend.RISES),
         Symbol("bytes", "B", "cache bytes of one prompt", Trend.RISES),
     ),
     formula="rate * bytes",

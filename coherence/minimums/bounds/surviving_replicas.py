@@ -34,7 +34,9 @@ BOUND = Bound(
     unit="1",
     kind=Status.THEOREM,
     loss="none",
-    symbols=(Symbol("failures", "1", "replicas that may stop", Trend.RISES, whole=True, sign="f"),),
+    symbols=(
+        Symbol("failures", "1", "replicas that may stop before any is made anew", Trend.RISES, whole=True, sign="f"),
+    ),
     formula="failures + 1",
     assumptions=("crash_faults",),
     source="Chandra and Toueg 1996",

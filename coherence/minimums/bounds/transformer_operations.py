@@ -47,7 +47,14 @@ BOUND = Bound(
         Symbol("width", "1", "hidden width", Trend.RISES, least=1, whole=True, sign="h"),
     ),
     formula="72 * batch * sequence * layers * width * width * (1 + sequence / (6 * width))",
-    assumptions=("dense_model", "full_attention", "plain_products", "four_wide_layers", "full_heads"),
+    assumptions=(
+        "dense_model",
+        "full_attention",
+        "plain_products",
+        "four_wide_layers",
+        "full_heads",
+        "all_weights_trained",
+    ),
     source="Narayanan et al. 2021, appendix",
     examples=(
         Example(

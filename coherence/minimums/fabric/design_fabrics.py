@@ -118,7 +118,7 @@ def _wires(link: Link, high: High, inside: Mapping[str, str]) -> Iterator[Wire]:
     ends = [inside.get(end.text, end.text) for end in link.ends]
     total = many * _end(rate, high(link_text(link)))
     stated = link.constants.get("latency")
-    latency = stated.low if isinstance(stated, Quantity) else Fraction(0)
+    latency = _end(stated, not high(link_text(link))) if isinstance(stated, Quantity) else Fraction(0)
     if len(ends) == 2:
         yield from both(ends[0], ends[1], total, place, latency=latency)
         return
