@@ -151,6 +151,20 @@ def test_retries_in_flight_are_limited(most: float, budget: RetryBudget | None) 
     assert result.counters["call.denied"] == 2
 
 
+@pytest.mark.parametrize(
+    ("service", "per_try", "end", "hedges"),
+    [(0.5, math.inf, 0.5, 0), (2.0, 0.5, 0.5, 0), (2.0, 1.0, 1.5, 1), (1.25, 1.0, 1.5, 1), (1.0, 1.0, 1.0, 1)],
+)
+def test_what_ends_when_a_second_copy_is_due_comes_first_and_each_copy_has_its_limit(
+    service: float, per_try: float, end: float, hedges: int
+) -> None:
+    station = Station("pool", 2, Service(service, "constant", 0.0))
+    result = simulate(
+        one_call(Route("call", "pool", hedge_after=0.5, per_try=per_try), station, **at(0)), seed=1, until=9
+    )
+    assert (result.counters["call.hedges"], result.requests.end.tolist()) == (hedges, [end])
+
+
 def test_a_hedge_wins_and_the_other_copy_is_given_up() -> None:
     station = Station("pool", 2, Service(0.0, values=(5.0, 1.0)))
     result = simulate(one_call(Route("call", "pool", hedge_after=0.5, cancel=True), station, **at(0)), seed=1, until=9)
