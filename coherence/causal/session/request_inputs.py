@@ -1,7 +1,9 @@
 """Gathers what the indices read: the log of requests, the latency class of the design, and the bands of its loops.
 
-Servers that the latency class may claim: `workload.<class>.entitlement`; where the design has one workload and one
-tier, all devices of it.  The band that a loop's signal should have been in: the signals `<signal>.low` and `.high`.
+Servers that the latency class may claim: `workload.<class>.entitlement`; where the design has one workload, all
+devices of its only tier, or the copies of the only thing that requests wait for.  Services of a log without classes are
+its classes where the design has a workload of each name; a deadline that the log does not state is that of the
+request's workload.  The band that a loop's signal should have been in: the signals `<signal>.low` and `.high`.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from coherence.base.errors import InputError
 from coherence.causal.data.index_inputs import IndexInputs, LoopAction, Tube
 from coherence.causal.data.request_log import Bools, RequestLog
 from coherence.causal.data.request_log_files import read
@@ -45,8 +48,7 @@ def request_inputs(
     control = IndexInputs(tubes=tubes, actions=tuple(_actions(model, series)), horizon=_horizon(model))
     if log is None:
         return RequestInputs(control)
-    deadline = _number(design.workload[only].deadline) if (only := _only(design)) is not None else None
-    requests = read(Path(log), deadline=float(deadline) if deadline is not None else None)
+    requests = _with_deadlines(design, _classed(design, read(Path(log))))
     if window is not None and not (inside := _inside(requests, window)).any():
         span = f"the log is from {requests.since:g} to {requests.until:g} s"
         return RequestInputs(control, (f"no request of the log arrived at {window[0]:g}..{window[1]:g} s: {span}",))
@@ -63,10 +65,22 @@ def request_inputs(
     return RequestInputs(facts, notes)
 
 
-def _only(design: Design) -> str | None:
-    """The one workload that has a deadline."""
-    names = [name for name, one in design.workload.items() if _number(one.deadline) is not None]
-    return names[0] if len(names) == 1 else None
+def _classed(design: Design, log: RequestLog) -> RequestLog:
+    """The log with its services as classes where it states no class and each of them is a workload."""
+    if "class" not in log.lacks or "service" in log.lacks or not set(log.services) <= set(design.workload):
+        return log
+    return replace(log, work_class=log.service, classes=log.services, lacks=log.lacks - {"class"})
+
+
+def _with_deadlines(design: Design, log: RequestLog) -> RequestLog:
+    """The log with the deadlines of its classes where it states none; of a log without classes, the only one."""
+    stated = {name: float(d) for name, one in design.workload.items() if (d := _number(one.deadline)) is not None}
+    if "deadline" not in log.lacks or not stated:
+        return log
+    only = next(iter(stated.values())) if len(stated) == 1 and not set(log.classes) & set(design.workload) else math.inf
+    limits = np.array([stated.get(name, only) for name in log.classes])
+    lacks = log.lacks - {"deadline"} if np.isfinite(limits).any() else log.lacks
+    return replace(log, deadline=limits[log.work_class], lacks=lacks)
 
 
 def _number(stated: object) -> Fraction | None:
@@ -100,7 +114,28 @@ def _servers(design: Design, name: str | None) -> tuple[int | None, tuple[str, .
         only = next(iter(design.workload))
         words = f"{int(devices)} servers, all {tiers[0][0]}: write workload.{only}.entitlement where it may claim fewer"
         return int(devices), (f"taken for the coordinated system: {words}",)
+    if len(design.workload) == 1 and (station := _only_station(design)) is not None:
+        where, servers = station
+        return servers, (f"taken for the coordinated system: {servers} servers, all of {where}",)
     return None, ("write workload.<class>.entitlement, the servers that the latency class may claim",)
+
+
+def _only_station(design: Design) -> tuple[str, int] | None:
+    """The one thing that requests wait for, with its copies; None where there are more, or their number is open."""
+    from coherence.simulate.processes import has_requests, processes
+
+    if not has_requests(design):
+        return None
+    try:
+        found = processes(design)
+    except InputError:
+        return None  # the indices then ask for the entitlement
+    if len(found.program.stations) != 1 or found.scaled:
+        return None
+    (station,) = found.program.stations
+    component = design.components.get(station.name)
+    copies = _number(component.copies) if component is not None else None
+    return (station.name, station.servers) if copies == station.servers else None
 
 
 def _inside(log: RequestLog, window: tuple[float, float]) -> Bools:

@@ -112,22 +112,63 @@ def test_one_workload_on_one_tier_may_claim_all_its_devices(
 
 
 @pytest.mark.parametrize(
-    ("workload", "deadline"),
+    ("workload", "deadlines"),
     [
-        ("chat: {rate: 1 req/s, deadline: 2 s}", 2),
-        ("chat: {rate: 1 req/s, deadline: 2 s}, batch: {rate: 1 req/s}", 2),
-        ("chat: {rate: 1 req/s, deadline: 2 s}, batch: {rate: 1 req/s, deadline: 3 s}", None),
+        ("chat: {rate: 1 req/s, deadline: 2 s}", {"chat": 2, "batch": np.inf}),
+        ("chat: {rate: 1 req/s, deadline: 2 s}, batch: {rate: 1 req/s}", {"chat": 2, "batch": np.inf}),
+        ("chat: {rate: 1 req/s, deadline: 2 s}, batch: {rate: 1 req/s, deadline: 3 s}", {"chat": 2, "batch": 3}),
+        ("users: {rate: 1 req/s, deadline: 2 s}", {"chat": 2, "batch": 2}),  # names of its own: all are of users
         ("chat: {rate: 1 req/s, deadline: 2 s .. 3 s}", None),
         ("chat: {rate: 1 req/s}", None),
     ],
 )
-def test_the_one_deadline_of_the_design_is_that_of_the_log(log: Path, workload: str, deadline: int | None) -> None:
+def test_deadlines_of_a_log_without_them_are_those_of_the_workloads_of_its_classes(
+    log: Path, workload: str, deadlines: dict[str, float] | None
+) -> None:
     found = inputs(workload, log=log)
     assert found is not None
+    requests = found.facts.log
+    assert requests is not None
+    assert ("deadline" in requests.lacks) is (deadlines is None)
+    names = [requests.classes[number] for number in requests.work_class]
+    if deadlines is not None:
+        assert requests.deadline.tolist() == [deadlines[name] for name in names]
+
+
+def test_services_that_are_workloads_are_the_classes_of_a_log_without_classes(log: Path) -> None:
+    log.write_text(log.read_text().replace("class", "service"))
+    both = "chat: {rate: 1 req/s, deadline: 2 s, entitlement: 3}, batch: {rate: 1 req/s}"
+    found = inputs(both, log=log)
+    assert found is not None
     assert found.facts.log is not None
-    assert ("deadline" in found.facts.log.lacks) is (deadline is None)
-    if deadline is not None:
-        assert set(found.facts.log.deadline.tolist()) == {deadline}
+    assert (found.facts.latency_class, found.facts.log.classes) == ("chat", ("batch", "chat"))
+    other = inputs("chat: {rate: 1 req/s}", log=log)
+    assert other is not None
+    assert other.facts.log is not None
+    assert "class" in other.facts.log.lacks  # one of the services is nothing of the design's
+
+
+SERVED = """components: {pool: {copies: 4, rate_per_copy: 2 req/s}, store: {copies: 2, rate_per_copy: 9 req/s}}
+calls: [{from: users, to: pool}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "servers"),
+    [
+        (SERVED, 4),
+        (SERVED.replace("}]", "}, {from: pool, to: store}]"), None),  # two that requests wait for
+        (SERVED.replace("copies: 4", "copies: 4 .. 5"), None),
+    ],
+)
+def test_the_servers_of_the_only_thing_that_requests_wait_for_are_taken(
+    log: Path, more: str, servers: int | None
+) -> None:
+    log.write_text(log.read_text().replace("batch", "users").replace("chat", "users"))
+    found = inputs("users: {rate: 5 req/s, service: 100 ms}", log=log, more=more)
+    assert found is not None
+    assert found.facts.servers == servers
+    assert ("4 servers, all of pool" in found.notes[0]) is (servers == 4)
 
 
 def test_only_arrivals_within_the_window_are_looked_at(log: Path) -> None:
