@@ -127,12 +127,12 @@ def _only_station(design: Design) -> tuple[str, int] | None:
     if not has_requests(design):
         return None
     try:
-        found = processes(design)
+        run = processes(design)
     except InputError:
         return None  # the indices then ask for the entitlement
-    if len(found.program.stations) != 1 or found.scaled:
+    if len(run.program.stations) != 1 or run.scaled:
         return None
-    (station,) = found.program.stations
+    (station,) = run.program.stations
     component = design.components.get(station.name)
     copies = _number(component.copies) if component is not None else None
     return (station.name, station.servers) if copies == station.servers else None
