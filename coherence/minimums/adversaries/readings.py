@@ -1,19 +1,26 @@
-"""Models of tests: rules that look at tosses of a coin until they decide, and alarms on normal readings."""
+"""Models of what readings tell: tosses until a rule decides, alarms, samples of a channel, coordinates, and bits."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
+from typing import Any, cast
 
 from coherence.base.bisection import halved
 from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
-from coherence.minimums.bound import Inputs
+from coherence.minimums.bound import Inputs, several
+from coherence.minimums.bounds.optimisation_messages import error_left, reached
+from coherence.minimums.bounds.sampled_at_will_age import mean_age, threshold
 from coherence.minimums.detection import ratio_of
 from coherence.minimums.floors import Number
 
 DEEPEST = 3  # tosses at most
 CELLS = 60  # of the sum that an alarm looks at
 NONE, CHANGE, MORE = 0, 1, 2
+ROUNDED = 1 + 1e-9
+QUANTISED = {1: 0.36338, 2: 0.11748, 3: 0.03454}  # bits -> mean square that the best levels leave of a normal number
+# SOURCE: J. Max, "Quantizing for minimum distortion", IRE Trans. Inf. Theory 6(1), 1960, table I.
 
 
 def tossed(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
@@ -79,6 +86,73 @@ def _worth(odds: float) -> float:
     return (odds - 1) / (odds + 1) * math.log(odds)
 
 
+def sampled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """A wait of its own follows each time of transmission; the age is added up over all pairs of times."""
+    assert bound
+    times = several(inputs, "times")
+    if "one_at_a_time" in dropped:
+        return float(sum(times)) / len(times)  # so many channels that each sample is on its way at once
+    if "sent_whole" in dropped and len(times) > 1:  # what takes longer than the least time is taken back
+        least, tries = min(times), Fraction(len(times), times.count(min(times)))
+        return float(least + (2 * tries - 1) * least / 2) if least else 0.0
+    if "no_forecast" in dropped:  # the next time is known: a wait may depend on it
+        return _known_ahead(choose, times)
+    if "iid" in dropped:  # all transmissions take the least time for a long while, then the others
+        return float(min(times) * Fraction(3, 2))
+    best = threshold(times)
+    waits = {time: choose([max(times) * k / 8 for k in range(9)] + [max(best - float(time), 0.0)])
+             for time in dict.fromkeys(times)}  # fmt: skip
+    return float(mean_age(times, waits.__getitem__)) * ROUNDED
+
+
+def _known_ahead(choose: Chooser, times: tuple[Any, ...]) -> float:
+    area = length = Fraction(0)
+    for last, after in itertools.product(times, repeat=2):
+        spent = max(times) * choose(range(5)) / 4 + after
+        area, length = area + spent * last + spent * spent / 2, length + spent
+    return float(area / length) if length else math.inf
+
+
+def optimised(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Either machine sends all that it knows, in any order; the best point of the known coordinates is taken."""
+    assert bound
+    condition, error = float(inputs["condition"]), float(inputs["error"])
+    if "gradient_span" in dropped:
+        return 0.5  # the function itself is sent
+    known, sent = [reached(0, 0), reached(1, 0)], 0
+    while error_left(condition, max(known)) > error * (1 + 1e-12):
+        if "many_coordinates" in dropped and max(known) >= 2:
+            break  # there are no more
+        sent += 1
+        choose.passed(sent)
+        source = choose((0, 1))
+        known[1 - source] = max(known[1 - source], reached(1 - source, known[source]))
+    return sent
+
+
+def told_in_bits(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """A coder quantises by the best levels, or leaves what an ideal one leaves in long blocks; steps until it rests."""
+    assert bound
+    growth, bits = float(inputs["growth"]), float(inputs["bits"])
+    if dropped & {"gaussian_disturbance", "no_forecast"}:
+        return 0.5  # a disturbance of two levels, or one that is told ahead, is cancelled as it comes
+    if "linear_plant" in dropped:
+        growth /= 2  # it saturates
+    if dropped & {"uniform_samples", "delimited_messages"}:
+        bits += 0.25  # when a message comes, or how long it is, tells as well
+    left = choose([4**-bits, *([QUANTISED[int(bits)]] if bits in QUANTISED else [])])
+    square = 1.0
+    for _ in range(2_000):
+        square = growth * growth * square * left + 1
+        if square > 1e12:
+            return math.inf
+    return square * ROUNDED
+
+
+def _times(*times: int) -> Inputs:
+    return {"times": cast("Any", tuple(map(Fraction, times)))}
+
+
 ADVERSARIES = (
     Adversary(
         "rules that look at tosses",
@@ -94,5 +168,31 @@ ADVERSARIES = (
         "alarms on normal readings",
         {"detection_delay": tuple(_given(information=d, false_alarms=g) for d, g in ((0.5, 50), (0.5, 500), (2, 100)))},
         alarmed,
+    ),
+    Adversary(
+        "samples of a channel",
+        {"sampled_at_will_age": (_times(0, 2), _times(1, 9), _times(3), _times(1, 2, 6))},
+        sampled,
+        ("one_at_a_time", "sent_whole", "no_forecast", "iid"),
+    ),
+    Adversary(
+        "coordinates of a chain",
+        {
+            "optimisation_messages": tuple(
+                {"condition": Fraction(c), "error": Fraction(1, e)} for c, e in ((9, 8), (16, 20), (100, 5))
+            )
+        },
+        optimised,
+        ("gradient_span", "many_coordinates"),
+    ),
+    Adversary(
+        "a state that is told in bits",
+        {
+            "rate_limited_variance": tuple(
+                {"growth": Fraction(a), "bits": Fraction(b)} for a, b in (("2", "2"), ("1.2", "1"), ("0.5", "1.5"))
+            )
+        },
+        told_in_bits,
+        ("gaussian_disturbance", "no_forecast", "linear_plant", "uniform_samples", "delimited_messages"),
     ),
 )
