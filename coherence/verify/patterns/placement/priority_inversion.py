@@ -1,0 +1,180 @@
+"""priority inversion: a request of high priority waits for one of low priority, which one of middle priority holds up.
+
+## What
+A thing whose members are held while it calls on another one, which serves by priority.  Workloads of high and of low
+priority share the first, and one of a priority between the two sends to the second without passing the first.  A
+request of low priority holds a member of the first and waits at the second behind those of middle priority, for as
+long as these come; whoever has the highest priority waits for that member.  Taking a member from a lower class does
+not help: who waits for an answer is not in service.
+
+It is bounded where the call ends by a limit within the patience of the high ones, and where a limit on the middle ones
+in flight leaves a member of the second to others.
+
+## Why it hurts
+The order of priorities is turned round: the most urgent waits for the least urgent, and no queue of its own class
+shows it.
+
+## Example
+```yaml
+coherence: 1
+workload:
+  urgent: {rate: 1 req/s, priority: 3}
+  batch: {rate: 1 req/s, priority: 1}
+  users: {rate: 5 req/s, priority: 2}
+components:
+  api: {copies: 4, discipline: priority, takes: {serve: 5 ms}}
+  db: {copies: 2, discipline: priority, rate_per_copy: 10 req/s}
+calls: [{from: urgent, to: api}, {from: batch, to: api}, {from: users, to: db}, {from: api, to: db}]
+```
+
+## Instead
+The priority of what is held is that of the most urgent one who may wait for it: `batch: {priority: 3}` (priority
+ceiling), or the second serves in the order of arrival.
+
+## Source
+L. Sha, R. Rajkumar, J. P. Lehoczky, Priority Inheritance Protocols, IEEE Transactions on Computers 39 (1990).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.number_text import render_quantity
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.calls import Call
+from coherence.language.schema_kinds import Quantity
+from coherence.language.workloads import Workload
+from coherence.verify.facts.design_facts import DesignFacts, copies, known
+from coherence.verify.facts.limits import always_holds, counted_in_flight
+
+QUESTION = Question("COH251", "priority-inversion", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+BY_PRIORITY = ("priority", "preemptive", "preemptive repeat")
+
+
+@dataclass(frozen=True)
+class HeldMember:
+    """A thing that calls on another one, and the workloads of high, middle and low priority there."""
+
+    call: Call
+    high: Workload
+    middle: Workload
+    low: Workload
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        """Returns the names of what the answer is about."""
+        return (self.high.name, self.low.name, self.middle.name, self.first, self.second, self.call.name)
+
+    @property
+    def first(self) -> str:
+        """Returns the thing whose members are held."""
+        return str(self.call.caller)
+
+    @property
+    def second(self) -> str:
+        """Returns the thing that it calls on."""
+        return str(self.call.callee)
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Yields one answer for each call to a thing that serves by priority, about the widest inversion at it."""
+    if len(subject.design.workload) < 3:
+        return
+    facts = known(subject)
+    for call in subject.design.calls:
+        held = _held(facts, call)
+        if held is not None:
+            yield from _answer(subject, facts, held)
+
+
+def _held(facts: DesignFacts, call: Call) -> HeldMember | None:
+    """Returns the lowest, the highest and one between them, where these share a call so."""
+    callee = facts.design.components.get(str(call.callee))
+    if callee is None or callee.discipline is None or callee.discipline.text not in BY_PRIORITY:
+        return None
+    inside, beside = (sorted(_sending(facts, thing), key=priority) for thing in (str(call.caller), callee.name))
+    if not inside:
+        return None
+    low, high = inside[0], inside[-1]
+    between = [own for own in beside if own not in inside and priority(low) < priority(own) < priority(high)]
+    return HeldMember(call, high, between[-1], low) if between else None
+
+
+def _sending(facts: DesignFacts, thing: str) -> list[Workload]:
+    """Returns the workloads that send to a thing themselves."""
+    names = {str(call.caller) for call in facts.design.calls if str(call.callee) == thing}
+    return [workload for name, workload in facts.design.workload.items() if name in names]
+
+
+def priority(workload: Workload) -> Fraction:
+    """Returns the priority of a workload: 0 where none is stated."""
+    return workload.priority.low if workload.priority is not None else Fraction(0)
+
+
+def _answer(subject: Subject, facts: DesignFacts, held: HeldMember) -> Iterator[Finding]:
+    members, cap = copies(facts, held.second), _cap(facts, held.middle)
+    few = members.low if members is not None and members.low is not None else None
+    if cap is not None and few is not None and cap.high < few:
+        claim = Certificate(claim=f"(< {rational(cap.high)} {rational(few)})").script()
+        message = f"{held.middle.name} holds at most {render_quantity(cap.high)} of {few} members of {held.second}"
+        places = (cap.place.labelled("so many of them at once"), *_places(held))
+        yield QUESTION.proved(message, places, held.of, arithmetic({"members": (few, "")}, certificate=claim))
+    elif not _ends_in_time(held):
+        yield _conflict(subject, held)
+
+
+def _cap(facts: DesignFacts, workload: Workload) -> Quantity | None:
+    """Returns the least limit of requests of a workload in flight."""
+    counted = {workload.name, f"{workload.name}.requests"}
+    limits = (own for own in facts.design.limits.values() if counted_in_flight(own) in counted and always_holds(own))
+    stated = [limit.at_most for limit in limits if isinstance(limit.at_most, Quantity)]
+    return min(stated, key=lambda value: value.high, default=None)
+
+
+def _ends_in_time(held: HeldMember) -> bool:
+    """Decides whether the call ends within the patience of the highest."""
+    patience, ends = held.high.deadline, held.call.deadline
+    return patience is not None and isinstance(ends, Quantity) and ends.high <= patience.low
+
+
+def _places(held: HeldMember) -> tuple[Place, ...]:
+    return tuple(
+        (own.priority.place if own.priority is not None else own.place).labelled(f"the priority of {own.name}")
+        for own in (held.high, held.middle, held.low)
+    )
+
+
+def _conflict(subject: Subject, held: HeldMember) -> Finding:
+    high, middle, low, first, second = held.high.name, held.middle.name, held.low.name, held.first, held.second
+    message = (
+        f"{high} waits at {first} for as long as {middle}, of a lower priority, keeps {second} busy: {low} holds the "
+        f"members of {first} and waits at {second} behind {middle}"
+    )
+    witness = (
+        Step(None, f"requests of {low} take every member of {first}, and call {second}"),
+        Step(None, f"{middle} comes to {second} again and again, and is served before them"),
+        Step(None, f"a request of {high} comes to {first}: no member is free, and none becomes free"),
+    )
+    numbers = {f"priority of {own.name}": (priority(own), "") for own in (held.high, held.middle, held.low)}
+    return QUESTION.conflict(
+        message, _places(held), held.of, arithmetic(numbers, witness=witness), certain=False,
+        assumptions=(f"{middle} may come as often as {second} serves it for a time",),
+        repairs=_repairs(subject, held),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, held: HeldMember) -> Iterator[Repair]:
+    """Yields the priority ceiling of the lowest, and the order of arrival at the second."""
+    if held.low.priority is not None:
+        ceiling = repairs.proposal(repairs.change(subject, held.low.priority, priority(held.high)))
+        yield from [ceiling] if ceiling is not None else []
+    word = subject.design.components[held.second].discipline
+    old = repairs.text_at(subject.sources, word.place) if word is not None else None
+    if word is not None and old is not None:
+        yield Repair((Edit(word.place, old, "fifo"),), "")

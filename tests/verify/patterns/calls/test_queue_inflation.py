@@ -1,0 +1,69 @@
+"""Queue inflation beside runs of the same designs, and beside the sum of the waits on drawn chains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Subject
+from coherence.language.reading import read_text
+from coherence.simulate.processes import processes
+from coherence.simulate.requests.engine import OUTCOMES, simulate
+from coherence.simulate.requests.program import Arrivals, Service
+from coherence.verify.patterns.calls.queue_inflation import ask
+
+QUEUES = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 400)), min_size=1, max_size=4)
+INFLATED = [(200, 150), (100, 150)]  # rate, and what may wait
+REPAIRED = [(200, 90), (100, 90)]
+
+
+def text_of(queues: list[tuple[int, int]], deadline: int = 2) -> str:
+    """Returns a design of a request that passes queues of these rates and limits, one after another."""
+    things = ", ".join(f"q{n}: {{copies: 1, rate_per_copy: {rate} req/s}}" for n, (rate, _) in enumerate(queues))
+    limits = "".join(
+        f"  l{n}: {{counts: q{n}.waiting, at_most: {most} req, when_full: reject}}\n"
+        for n, (_, most) in enumerate(queues)
+    )
+    calls = ", ".join(f"{{from: users, to: q{n}, stage: s{n}, on_timeout: cancel}}" for n in range(len(queues)))
+    rate = min(rate for rate, _ in queues) * 0.6
+    workload = f"workload: {{users: {{rate: {rate:g} req/s, deadline: {deadline} s}}}}\n"
+    return f"coherence: 1\n{workload}components: {{{things}}}\nlimits:\n{limits}calls: [{calls}]\n"
+
+
+def answers(text: str) -> list[Finding]:
+    return list(ask(Subject(read_text(text, "d"), {"d": text})))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(queues=QUEUES)
+def test_the_verdict_is_that_of_the_sum(queues: list[tuple[int, int]]) -> None:
+    waits = [Fraction(most, rate) for rate, most in queues]
+    together = sum(waits) + sum(Fraction(1, rate) for rate, _ in queues)
+    late = max(waits) <= 50 and len(waits) > 1 and together > 50
+    found = answers(text_of(queues, 50))
+    assert [finding.verdict for finding in found] == ([Verdict.CONFLICT] if late else [])
+    for finding in found:
+        assert finding.evidence.numbers["together"] == (together, "s")
+
+
+def outcomes(queues: list[tuple[int, int]]) -> dict[str, int]:
+    """Returns what becomes of 150 requests at once and then 220 a second for 3 s, where services are constant."""
+    program = processes(read_text(text_of(queues), "d")).program
+    (source,) = program.sources
+    burst = Arrivals("trace", times=(*(n * 1e-5 for n in range(150)), *(0.01 + n / 220 for n in range(660))))
+    stations = tuple(replace(own, service=Service(own.service.mean, "constant", 0.0)) for own in program.stations)
+    result = simulate(replace(program, sources=(replace(source, arrivals=burst),), stations=stations), seed=1, until=9)
+    return {name: int((result.requests.outcome == number).sum()) for number, name in enumerate(OUTCOMES)}
+
+
+def test_a_burst_makes_requests_late_within_all_limits_and_none_in_the_repaired_twin() -> None:
+    inflated, repaired = outcomes(INFLATED), outcomes(REPAIRED)
+    assert [finding.certainty for finding in answers(text_of(INFLATED))] == ["possible"]
+    assert answers(text_of(REPAIRED)) == []
+    assert inflated["deadline"] > 10
+    assert repaired["deadline"] == 0
+    assert repaired["completed"] > inflated["completed"] * 0.5

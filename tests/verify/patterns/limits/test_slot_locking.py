@@ -1,0 +1,72 @@
+"""Slot locking beside runs of the same designs, and beside counts on drawn pools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Subject
+from coherence.language.reading import read_text
+from coherence.simulate.processes import processes
+from coherence.simulate.requests.engine import OUTCOMES, simulate
+from coherence.simulate.requests.program import Arrivals
+from coherence.verify.patterns.limits.slot_locking import ask
+
+
+def text_of(members: int, takes: int, patience: int, cap: int | None, discipline: str = "fifo") -> str:
+    limits = f"limits: {{few: {{counts: reports in flight, at_most: {cap} req, when_full: wait}}}}\n" if cap else ""
+    return (
+        "coherence: 1\nworkload:\n"
+        f"  users: {{rate: 0.1 req/s, service: {{mean: 20 ms, cv: 0}}, deadline: {patience} s, priority: 2}}\n"
+        f"  reports: {{rate: 0.001 req/s, service: {{mean: {takes} s, cv: 0}}}}\n"
+        f"components: {{pool: {{copies: {members}, discipline: {discipline}}}}}\n"
+        f"calls: [{{from: users, to: pool, on_timeout: cancel}}, {{from: reports, to: pool}}]\n{limits}"
+    )
+
+
+def answers(text: str) -> list[Finding]:
+    return list(ask(Subject(read_text(text, "d"), {"d": text})))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(members=st.integers(1, 6), takes=st.integers(1, 9), patience=st.integers(1, 9), cap=st.integers(0, 7))
+def test_the_verdict_is_that_of_a_count(members: int, takes: int, patience: int, cap: int) -> None:
+    found = answers(text_of(members, takes, patience, cap or None))
+    at_once = cap or 10**9
+    if takes + 0.02 <= patience or at_once < members:
+        assert [finding.verdict for finding in found] == [Verdict.PROVED]
+    else:
+        assert [finding.verdict for finding in found] == ([Verdict.CONFLICT] if takes > patience else [])
+
+
+def outcome_of_a_user(reports: int, discipline: str = "fifo") -> str:
+    """Returns what becomes of a user who comes after so many reports of 30 s to a pool of 4, by the engine."""
+    program = processes(read_text(text_of(4, 30, 2, None, discipline), "d")).program
+    times = {"users": (0.1,), "reports": (0.0,) * reports}
+    sources = tuple(replace(own, arrivals=Arrivals("trace", times=times[own.name])) for own in program.sources)
+    result = simulate(replace(program, sources=sources), seed=1, until=100)
+    (number,) = [n for n, own in enumerate(program.sources) if own.name == "users"]
+    (outcome,) = result.requests.outcome[result.requests.source == number]
+    return OUTCOMES[outcome]
+
+
+def test_the_witness_is_what_the_engine_runs() -> None:
+    assert outcome_of_a_user(4) == "deadline"
+    assert outcome_of_a_user(3) == "completed"  # as many as the repaired twin lets in
+    assert outcome_of_a_user(4, "preemptive") == "completed"
+
+
+def test_the_repair_is_one_less_than_there_are_members() -> None:
+    (finding,) = answers(text_of(4, 30, 2, 5))
+    (repair,) = finding.repairs
+    assert [edit.new for edit in repair.edits] == ["3 req"]
+    assert [found.verdict for found in answers(text_of(4, 30, 2, 3))] == [Verdict.PROVED]
+
+
+def test_a_law_without_an_end_is_neither_proved_nor_in_conflict() -> None:
+    text = text_of(4, 30, 2, None).replace("mean: 30 s, cv: 0", "mean: 30 s, cv: 1")
+    assert answers(text) == []
+    assert [found.verdict for found in answers(text.replace("cv: 1}", "cv: 1, max: 40 s}"))] in ([], [Verdict.CONFLICT])
