@@ -14,7 +14,7 @@ from coherence.language.reading import read_text
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import OUTCOMES, simulate
 from coherence.simulate.requests.program import Arrivals, Service
-from coherence.verify.patterns.calls.queue_inflation import ask
+from coherence.verify.patterns.placement.queue_inflation import ask
 
 QUEUES = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 400)), min_size=1, max_size=4)
 INFLATED = [(200, 150), (100, 150)]  # rate, and what may wait
