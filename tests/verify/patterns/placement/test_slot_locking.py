@@ -13,7 +13,7 @@ from coherence.language.reading import read_text
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import OUTCOMES, simulate
 from coherence.simulate.requests.program import Arrivals
-from coherence.verify.patterns.limits.slot_locking import ask
+from coherence.verify.patterns.placement.slot_locking import ask
 
 
 def text_of(members: int, takes: int, patience: int, cap: int | None, discipline: str = "fifo") -> str:
