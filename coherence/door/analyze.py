@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED, WHOLE, TimeOverError, current_run, run_limit
 from coherence.checking.workspace import Entry
-from coherence.door.result import VerbResult, drawn, head, listed
+from coherence.door.result import VerbResult, drawn_of, head, listed
 from coherence.door.sources import Source, entry_of, name_of
 from coherence.findings.finding import Finding, NotRead
 from coherence.findings.question_input import Subject
@@ -90,9 +89,7 @@ class AnalysisResult(LoopAnalysis, VerbResult):
             panels = of_design(named, self.analysis, self.model, self.cycles, seconds=20.0, kinds=tuple(kinds)).panels
         else:
             panels = of_network(named, self.analysis, seconds=20.0, decay=None, kinds=tuple(kinds)).panels
-        if not 0 <= panel < len(panels):
-            raise UsageError(f"there is no panel {panel}: there are {len(panels)}, counted from 0")
-        return drawn(panels[panel], ax)
+        return drawn_of(panels, panel, ax)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         yield from _figures(self.name, self.verdicts, self.data)

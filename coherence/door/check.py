@@ -53,6 +53,18 @@ class CheckResult(VerbResult):
         """Returns the values that no answer was computed from."""
         return self.report.not_read
 
+    def _repr_html_(self) -> str:
+        """Returns the answer for a notebook: its three lines, its table, and the timelines of its conflicts."""
+        from base64 import b64encode
+
+        from coherence.reporting.pictures.conflicts import conflicts_drawing
+
+        table = super()._repr_html_()
+        if not self.conflicts:
+            return table
+        drawing = conflicts_drawing(self.report, "the design").standalone()
+        return f'{table}<img alt="timelines" src="data:image/svg+xml;base64,{b64encode(drawing.encode()).decode()}">'
+
     def _of(self, verdict: Verdict) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if finding.verdict is verdict)
 

@@ -12,7 +12,7 @@ from coherence.base.watchdog import run_limit
 from coherence.causal.answers.answer import Section
 from coherence.causal.session.context import Context, FitSettings
 from coherence.checking.workspace import Entry
-from coherence.door.result import VerbResult, drawn, frame, head, listed
+from coherence.door.result import VerbResult, drawn_of, frame, head, listed
 from coherence.door.sources import Source, entry_of, name_of
 from coherence.findings.finding import Finding, NotRead, Verdict
 
@@ -126,9 +126,7 @@ class FitResult(VerbResult):
     def plot(self, ax: Any = None, *, panel: int = 0) -> Any:
         """Draws a panel (the graph, shares, the ledger: `panel` counts them); returns the axes of matplotlib."""
         panels = [panel for section in self.sections for panel in section.panels]
-        if not 0 <= panel < len(panels):
-            raise UsageError(f"there is no panel {panel}: there are {len(panels)}, counted from 0")
-        return drawn(panels[panel], ax)
+        return drawn_of(panels, panel, ax)
 
     def _section(self, key: str) -> Section | None:
         return next((section for section in self.sections if key in section.data), None)

@@ -13,7 +13,7 @@ from coherence.base.watchdog import current_run
 from coherence.checking.workspace import Entry
 from coherence.door.check import codes
 from coherence.door.quantities import Amount
-from coherence.door.result import VerbResult, frame, head, listed
+from coherence.door.result import VerbResult, drawn_of, frame, head, listed
 from coherence.door.sources import Source, entry_of, name_of
 from coherence.door.sweep import axis_text
 from coherence.exploring.regions import STATUSES, Region, RegionCell
@@ -45,6 +45,13 @@ class RegionResult(VerbResult):
         """Returns the boxes, a row for each."""
         keys = [f"{key} {end}" for key in self.data["keys"] for end in self.ends]
         return frame(self._rows(), ("status", *keys, "why"))
+
+    def plot(self, ax: Any = None, *, panel: int = 0) -> Any:
+        """Draws the boxes (of three numbers at values of the third: `panel` counts them); returns matplotlib's axes."""
+        from coherence.exploring.region_figure import region_figure
+
+        panels = region_figure(self.name, self.region, self.half_spaces).panels
+        return drawn_of(panels, panel, ax)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         for cell in self.data["cells"]:

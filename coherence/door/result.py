@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from coherence.base.errors import MissingExtraError
+from coherence.base.errors import MissingExtraError, UsageError
 from coherence.base.outside_text import visible
 
 if TYPE_CHECKING:
@@ -82,6 +82,13 @@ def drawn(panel: Panel, ax: Any) -> Any:
         _, ax = plt.subplots()
     draw_panel(ax, panel)
     return ax
+
+
+def drawn_of(panels: Sequence[Panel], number: int, ax: Any) -> Any:
+    """Draws the panel of this number, counted from 0.  Raises UsageError where there is none."""
+    if not 0 <= number < len(panels):
+        raise UsageError(f"there is no panel {number}: there are {len(panels)}, counted from 0")
+    return drawn(panels[number], ax)
 
 
 def head(tool: str, *, version: int = 1) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from coherence.base.number_text import render_seconds
 from coherence.base.watchdog import current_run
 from coherence.checking.workspace import Entry
 from coherence.door.quantities import Amount, exact_values, seconds
-from coherence.door.result import VerbResult, drawn, frame, head, listed
+from coherence.door.result import VerbResult, drawn_of, frame, head, listed
 from coherence.door.sources import Source, entry_of, name_of
 from coherence.findings.finding import NotRead
 from coherence.simulate.study.course import CourseCurve
@@ -84,9 +84,7 @@ class StudyResult(VerbResult):
         from coherence.simulate.pictures.run_figure import run_figure
 
         panels = run_figure(self.names, self.studies, [entry.design for entry in self.entries]).panels
-        if not 0 <= panel < len(panels):
-            raise UsageError(f"there is no panel {panel}: there are {len(panels)}, counted from 0")
-        return drawn(panels[panel], ax)
+        return drawn_of(panels, panel, ax)
 
     def _setting(self) -> Setting:
         setting = self.studies[0].setting

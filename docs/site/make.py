@@ -1,16 +1,20 @@
-"""Build the documentation site: `python docs/site/make.py FOLDER` writes pages and HTML there; warnings are errors.
+"""Build the documentation site: `python docs/site/make.py FOLDER [NOTEBOOKS]` writes pages and HTML there; warnings
+are errors.
 
 The pages of docs/ stand beside those that the program holds itself: codes, parts, bounds, commands, the language and
-the verbs of Python.  Nothing is fetched.
+the verbs of Python.  NOTEBOOKS: a folder that `python docs/notebooks/make.py NOTEBOOKS` has written: what its cells
+show then stands in their pages, with the notebooks to be downloaded.  Nothing is fetched.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import os
 import pkgutil
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -28,17 +32,17 @@ GUIDES = ("tutorial-operator", "tutorial-reviewer", "tutorial-researcher")
 
 def main(arguments: list[str]) -> int:
     """Writes the sources below the folder and builds them.  Returns the exit code of Sphinx."""
-    if len(arguments) != 1:
+    if len(arguments) not in (1, 2):
         print(__doc__)
         return 2
     source, built = Path(arguments[0]) / "source", Path(arguments[0]) / "html"
     shutil.rmtree(source, ignore_errors=True)
-    write_sources(source)
+    write_sources(source, Path(arguments[1]) if len(arguments) > 1 else None)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(source), str(built)]
     return subprocess.run(command, check=False).returncode
 
 
-def write_sources(source: Path) -> None:
+def write_sources(source: Path, notebooks: Path | None = None) -> None:
     """Writes every page as Markdown, and the index with the tables of contents."""
     source.mkdir(parents=True)
     shutil.copy(HERE / "conf.py", source)
@@ -46,12 +50,27 @@ def write_sources(source: Path) -> None:
     pages |= {name: ROOT / name for name in WHOLE}
     shutil.copytree(DOCS / "images", source / "images", ignore=shutil.ignore_patterns("*.py"))
     for name, path in pages.items():
-        _write(source / name, _relinked(path.read_text(encoding="utf-8"), path, source / name, source))
+        text = _relinked(path.read_text(encoding="utf-8"), path, source / name, source)
+        _write(source / name, _illustrated(text, source / name, notebooks) if notebooks else text)
     held = {title: dict(write()) for title, write in HELD.items()}
     for title, entries in held.items():
         for name, text in entries.items():
             _write(source / title.lower().replace(" ", "-") / f"{name}.md", text)
     _write(source / "index.md", _index([name.removesuffix(".md") for name in pages], held))
+
+
+def _illustrated(text: str, target: Path, notebooks: Path) -> str:
+    """Returns a page with what its notebook shows, and copies the notebook and its pictures beside it."""
+    file = notebooks / f"{target.stem}.ipynb"
+    if not file.exists():
+        return text
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, target.parent)
+    illustrated = runpy.run_path(str(DOCS / "notebooks" / "make.py"))["illustrated"]
+    page, pictures = illustrated(text, json.loads(file.read_text(encoding="utf-8")), target.stem)
+    for name, picture in pictures.items():
+        (target.parent / name).write_bytes(picture)
+    return f"{page}\n{{download}}`This page as a notebook <{file.name}>`\n"
 
 
 def _write(path: Path, text: str) -> None:
@@ -79,9 +98,10 @@ def _index(pages: list[str], held: Mapping[str, Mapping[str, str]]) -> str:
     """Returns the first page: what is here, in five tables of contents."""
     first = [name for name in GUIDES if name in pages]
     decisions = [name for name in pages if name.startswith("adr/")]
-    rest = [name for name in pages if name not in first and name not in decisions]
+    notebooks = [name for name in pages if name.startswith("notebooks/")]
+    rest = [name for name in pages if name not in {*first, *decisions, *notebooks}]
     parts = ["# coherence", "Checks a combination of control loops before it is deployed.",
-             _contents("Tutorials", first), _contents("Guides", rest)]  # fmt: skip
+             _contents("Tutorials", first), _contents("Notebooks", notebooks), _contents("Guides", rest)]  # fmt: skip
     for title, entries in held.items():
         folder = title.lower().replace(" ", "-")
         parts.append(_contents(title, [f"{folder}/{name}" for name in entries]))
