@@ -73,7 +73,7 @@ def test_a_design_about_which_no_question_answers_is_not_checked(
     other = design.with_name("other.yaml")
     other.write_text(CLEAN)
     assert run(["check", str(design), str(other), "--strict", "-o", "json"]) == 4
-    assert json.loads(capsys.readouterr().out)["counts"]["designs"] == {"total": 2, "unanswered": 1}
+    assert json.loads(capsys.readouterr().out)["counts"]["designs"] == {"total": 2, "unanswered": 1, "cut_short": 0}
     assert run(["check", str(design), str(other)]) == 0
     assert capsys.readouterr().out.endswith("; no question answers about 1 of 2 designs\n")
 

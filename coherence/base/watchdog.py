@@ -22,6 +22,7 @@ from weakref import ref
 from coherence.base.clock import record_cut
 
 WHOLE = 3  # limits of one question: what all questions and repairs of a design may take, of the wall
+PER_DESIGN = 60.0  # s of the wall, where no limit of a run of questions is stated
 
 STOPPED, STOPPED_CODE = "stopped by Ctrl-C", 130  # what a run says of what it did not come to, and how it exits
 
@@ -234,6 +235,15 @@ def run_limit(seconds: float) -> Iterator[RunLimit]:
         _RUN.reset(token)
         if around is not _NO_RUN:
             around.stopped = inner.stopped
+
+
+def shares_of_run(number: int) -> Iterator[AbstractContextManager[RunLimit]]:
+    """Yields a limit for each of so many parts of a run: what is left, by the parts that wait; all where it has no end.
+
+    What a part does not need is left for those after it.
+    """
+    for waiting in range(number, 0, -1):
+        yield run_limit(current_run().left / waiting)
 
 
 def is_interruptible() -> bool:

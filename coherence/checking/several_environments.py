@@ -69,7 +69,10 @@ def in_each(
 
 def _accounting(answers: Sequence[tuple[Design, Answers]]) -> Accounting:
     counted = account_together([(design, own.findings) for design, own in answers])
-    return replace(counted, unanswered=min(own.accounting.unanswered for _, own in answers))
+    return replace(
+        counted, unanswered=min(own.accounting.unanswered for _, own in answers),
+        cut_short=max(own.accounting.cut_short for _, own in answers),
+    )  # fmt: skip
 
 
 def _largest(open_promises: Iterable[OpenPromises]) -> Iterable[OpenPromises]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from coherence.base.errors import InputError
 from coherence.base.places import NOWHERE
@@ -26,15 +26,24 @@ from coherence.language.design import Design
 MOST_LINES = 2_000  # of a changed region that is compared line by line; all lines of a larger one count as changed
 
 
-def report_since(ref: str, paths: Sequence[str], reported: Callable[[Workspace], Report]) -> Report:
+class Reporting(Protocol):
+    """What checks a workspace within the time of a run, of which so many others need a part."""
+
+    def __call__(self, workspace: Workspace, *, later: int = 0) -> Report:
+        """Returns the report."""
+
+
+def report_since(ref: str, paths: Sequence[str], reported: Reporting) -> Report:
     """Returns the report about the paths of today, with what stood at `ref` already as known.
 
-    reported: checks a workspace.  Raises InputError for the files of today, UsageError for `ref`.
+    reported: checks a workspace, and is told how many wait for the time of the run.  Raises InputError for the files of
+    today, UsageError for `ref`.
     """
     with earlier_tree(ref, paths) as tree:
         today = open_workspace(tree.today, root=Path.cwd())
         earlier, unread = _opened(tree)
-        report, before = reported(today), reported(earlier) if earlier else None
+        report = reported(today, later=int(earlier is not None))
+        before = reported(earlier) if earlier else None
     since = Since(ref, tree.commit, tree.left, changed_lines(earlier, today), unread=unread)
     if before is None or earlier is None:
         return replace(report, since=since)

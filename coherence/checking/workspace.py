@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.places import Place
+from coherence.base.watchdog import shares_of_run
 from coherence.checking.design_check import Answers, analyse, order_key, passes
 from coherence.checking.independent_parts import SECTIONS, entries_of
 from coherence.checking.input_files import OTHERS, foreign, input_files, refuse_near_miss, refuse_nothing
@@ -304,7 +305,8 @@ def report(  # noqa: PLR0913  (one parameter for each option)
     """Returns the findings about every design of the workspace, as one report.
 
     `today` (YYYY-MM-DD) ends dated suppressions; `answering` may know answers that need not be asked again;
-    `without` names kinds of default promises that are switched off.
+    `without` names kinds of default promises that are switched off.  `time_limit`: seconds for one question; a limit of
+    the run around (`run_limit`) is shared out among the designs.
     """
     options = {
         "select": tuple(select), "ignore": tuple(ignore), "time_limit": time_limit, "verify_repairs": verify_repairs,
@@ -312,8 +314,12 @@ def report(  # noqa: PLR0913  (one parameter for each option)
     }  # fmt: skip
     joined = _unasked(workspace)
 
+    shares = shares_of_run(len(workspace.entries))
+
     def answer(entry: Entry) -> Answers:
-        return (answering or ask)(entry, options)
+        with next(shares):
+            answers = (answering or ask)(entry, options)
+        return replace(answers, accounting=replace(answers.accounting, cut_short=int(answers.cut_short)))
 
     def join(previous: Report, entry: Entry, answers: Answers) -> Report:
         return _joined(previous, entry, answers, today, lambda code: passes(code, select, ignore), without)

@@ -22,7 +22,7 @@ class Seconds(click.FloatRange):
         return seconds
 
 
-def time_limit_option(least: float, usual: float, help_: str) -> Callable[[Any], Any]:
+def time_limit_option(least: float, usual: float | None, help_: str) -> Callable[[Any], Any]:
     """Returns the option `--time-limit` of a command."""
     return click.option(
         "--time-limit", type=Seconds(least), default=usual, show_default=True, metavar="SECONDS", help=help_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import InputError, UsageError
-from coherence.base.watchdog import STOPPED_CODE, WHOLE, interruptible, run_limit
+from coherence.base.watchdog import PER_DESIGN, STOPPED_CODE, WHOLE, current_run, interruptible, run_limit
 from coherence.cli._given import refuse_given
 from coherence.cli._output import Output, output_option
 from coherence.cli._progress import Progress
@@ -64,8 +65,9 @@ OF_A_REPORT = (
     help="Compare each design with the expected.yaml beside it instead of failing on findings.",
 )
 @time_limit_option(
-    0.1, 60.0, "Of the wall, for all questions and repairs of a design; one question has a third of it at most."
-)
+    0.1, None, "Of the wall, for the whole run, shared out among its designs; one question has a third of it at most. "
+    "Without it each design has 60 s.",
+)  # fmt: skip
 @click.option("--fix", is_flag=True, help="Edit the files: the smallest change that removes all conflicts it can.")
 @click.option("--diff", is_flag=True, help="Print that change as a unified diff, and write nothing.")
 @click.option("--baseline", metavar="FILE", help="Findings in it are known (see `coherence baseline`).")
@@ -83,7 +85,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
 
     Manifests given in one command are taken as applied together: they form one design.
     """
-    chosen = CheckOptions(**{**options, "time_limit": options["time_limit"] / WHOLE})
+    chosen = CheckOptions(**options)
     if chosen.domain and chosen.select:
         raise UsageError("--domain chooses codes: leave --select out, or --ignore some")
     _known(chosen.select, chosen.ignore)
@@ -171,7 +173,7 @@ class CheckOptions:
     output: tuple[Output, ...]
     strict: bool
     expect: bool
-    time_limit: float
+    time_limit: float | None
     fix: bool
     diff: bool
     baseline: str | None
@@ -181,6 +183,15 @@ class CheckOptions:
     no_cache: bool
     verbose: bool
     picture: str | None
+
+    @property
+    def of_question(self) -> float:
+        """Returns the seconds that one question may take at most."""
+        return (self.time_limit or PER_DESIGN) / WHOLE
+
+    def of_run(self, designs: int) -> float:
+        """Returns the seconds that the questions and repairs of so many designs may take."""
+        return self.time_limit or PER_DESIGN * designs
 
     @property
     def files(self) -> tuple[Output, ...]:
@@ -194,9 +205,10 @@ def _expected(paths: Sequence[str], options: CheckOptions) -> int:
     from coherence.checking.expectations import compare, expected_files, summary
 
     files = expected_files(map(Path, paths))
+    limit = options.of_run(len(files)) / max(len(files), 1) / WHOLE
     with Progress("checking") as bar:
         results = []
-        for result in compare(files, time_limit=options.time_limit, workers=workers_of(None, None, len(files))):
+        for result in compare(files, time_limit=limit, workers=workers_of(None, None, len(files))):
             results.append(result)
             bar(len(results) / len(files), str(result.path))
     click.echo(summary(results), nl=False)
@@ -211,22 +223,27 @@ def _reported(
     entries = _baseline(options)  # a baseline that cannot be read is said before anything is checked
     domain = _domain(options.domain)
 
-    def reported(workspace: Workspace) -> Report:
+    def reported(workspace: Workspace, *, later: int = 0) -> Report:
+        with run_limit(current_run().left / (1 + later)):
+            return chosen(workspace)
+
+    def chosen(workspace: Workspace) -> Report:
         answered = report(
             workspace, select=domain.codes if domain else options.select, ignore=options.ignore,
-            time_limit=options.time_limit, today=time.strftime("%Y-%m-%d"), thorough=options.thorough,
+            time_limit=options.of_question, today=time.strftime("%Y-%m-%d"), thorough=options.thorough,
             answering=answering or _cached(options), without=options.without,
         )  # fmt: skip
         if domain:
             answered = domain.stated(answered, [entry.design for entry in workspace.entries])
         return stronger(answered, options.min_evidence)
 
-    if options.since:
-        from coherence.checking.since import report_since
+    with run_limit(options.time_limit or math.inf):
+        if options.since:
+            from coherence.checking.since import report_since
 
-        answered = report_since(options.since, paths, reported)
-    else:
-        answered = reported(opened or open_workspace(paths))
+            answered = report_since(options.since, paths, reported)
+        else:
+            answered = reported(opened or open_workspace(paths))
     return answered if entries is None else _known_left_out(answered, entries)
 
 
@@ -270,7 +287,7 @@ def _fixed(paths: Sequence[str], options: CheckOptions) -> int:
 
     opened, entries = open_workspace(paths), _baseline(options)
     _refuse_environments(opened)
-    with run_limit(WHOLE * options.time_limit * len(opened.entries)):
+    with run_limit(options.of_run(len(opened.entries))):
         return _repaired(paths, options, opened, _wanted(options, entries or ()))
 
 
@@ -286,7 +303,7 @@ def _refuse_environments(opened: Workspace) -> None:
 def _repaired(paths: Sequence[str], options: CheckOptions, opened: Workspace, wanted: Wanted) -> int:
     from coherence.cli import _fix
 
-    repairs = _fix.fixes(opened, wanted, time_limit=options.time_limit * OF_A_REPAIR)
+    repairs = _fix.fixes(opened, wanted, time_limit=options.of_question * OF_A_REPAIR)
     changed = _fix.changed_texts(opened, repairs)
     _fix.tell(repairs, done=options.fix)
     if options.fix:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from coherence.base.watchdog import WHOLE
+from coherence.base.watchdog import PER_DESIGN, WHOLE, run_limit
 from coherence.door.result import VerbResult, counted, listed
 from coherence.door.sources import Source, workspace_of
 from coherence.findings.finding import Finding, NotRead, Report, Verdict
@@ -90,13 +91,18 @@ class CheckResult(VerbResult):
 
 
 def check(
-    design: Source, *, select: str | Sequence[str] = (), ignore: str | Sequence[str] = (), time_limit: float = 60.0
+    design: Source,
+    *,
+    select: str | Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
+    time_limit: float | None = None,
 ) -> CheckResult:
     """Returns the findings about a design: every pair of policies proved, refuted or undecided.
 
     design: a Design, a path (also of manifests, or a folder), a text, or a mapping.
     select, ignore: beginnings of codes, such as "COH2" or ["COH203", "COH3"].
-    time_limit: seconds of the wall for all questions about one design; a question has a third of it at most.
+    time_limit: seconds of the wall for the whole run, shared out among the designs of a folder; a question has a third
+    of it at most (default: 60 s for each design).
     Raises InputError with every problem of the design, and UsageError for a code that there is not.
 
     A finding has a verdict (conflict with a witness, proved with a certificate, undecided with the reason), a grade
@@ -106,7 +112,9 @@ def check(
     from coherence.checking.workspace import report
 
     chosen, left = codes(select), codes(ignore)
-    answers = report(workspace_of(design), select=chosen, ignore=left, time_limit=time_limit / WHOLE)
+    of_question = (time_limit or PER_DESIGN) / WHOLE
+    with run_limit(time_limit or math.inf):
+        answers = report(workspace_of(design), select=chosen, ignore=left, time_limit=of_question)
     return CheckResult(json.loads(reporting.render("json", answers)), answers)
 
 

@@ -144,7 +144,8 @@ class Accounting:
 
     `not_modelled`: pairs that share a thing and that no question is about; `unrelated`: pairs that share nothing.
     Promises are counted in all and by their answers; one that no selected question answers has none.  `unanswered`:
-    designs about which no question has an answer, but notes at most.
+    designs about which no question has an answer, but notes at most.  `cut_short`: designs about which a limit of time
+    or memory, or Ctrl-C, ended a search.
     """
 
     loops: int = 0
@@ -163,6 +164,7 @@ class Accounting:
     unrelated: int = 0
     designs: int = 0
     unanswered: int = 0
+    cut_short: int = 0
 
     @property
     def policies(self) -> int:

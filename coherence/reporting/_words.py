@@ -118,13 +118,19 @@ def accounting(report: Report) -> str:
     parts += [_counted(plural(sums.promises, "promise"), promises)] if sums.promises else []
     parts += [_counted(f"{plural(sums.pairs, 'pair')} of policies", pairs)] if sums.pairs else []
     parts += [f"{vacuous} vacuous"] * bool(vacuous)
-    return "; ".join(parts + [open_] * bool(open_ and not alone))
+    return "; ".join(parts + [text for text in (open_ if not alone else "", cut_short(report)) if text])
 
 
 def unanswered(report: Report) -> str:
     """Returns `no question answers about the design`, or `... about 1 of 3 designs`; nothing where all are answered."""
     sums = report.accounting
     return f"no question answers about {_of_all(sums.unanswered, sums.designs)}" if sums.unanswered else ""
+
+
+def cut_short(report: Report) -> str:
+    """Returns `a limit ended the search in 2 of 3 designs`; nothing where none did."""
+    sums = report.accounting
+    return f"a limit ended the search in {_of_all(sums.cut_short, sums.designs)}" if sums.cut_short else ""
 
 
 def _of_all(unanswered: int, designs: int) -> str:

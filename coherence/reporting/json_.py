@@ -94,7 +94,7 @@ def _counts(report: Report) -> dict[str, Any]:
     verdicts = Counter(finding.verdict for finding in report.findings)
     severities = Counter(finding.severity for finding in report.findings)
     return {
-        "designs": {"total": sums.designs, "unanswered": sums.unanswered},
+        "designs": {"total": sums.designs, "unanswered": sums.unanswered, "cut_short": sums.cut_short},
         "policies": {"total": sums.policies} | {name: getattr(sums, name) for name in POLICIES},
         "promises": {"total": sums.promises} | {name: getattr(sums, f"promises_{name}") for name in PROMISES},
         "pairs": {"total": sums.pairs} | {name: getattr(sums, name) for name in PAIRS},

@@ -33,7 +33,7 @@ def test_the_fields_of_a_report(full_report: Report) -> None:
 
 def test_the_counts(full_report: Report) -> None:
     assert json.loads(render("json", full_report))["counts"] == {
-        "designs": {"total": 1, "unanswered": 0},
+        "designs": {"total": 1, "unanswered": 0, "cut_short": 0},
         "policies": {"total": 9, "loops": 5, "calls": 2, "timers": 1, "limits": 1},
         "promises": {"total": 3, "conflict": 1, "proved": 0, "undecided": 2, "vacuous": 0},
         "pairs": {"total": 36, "conflict": 1, "safe": 30, "undecided": 0, "not_modelled": 2, "unrelated": 3},
