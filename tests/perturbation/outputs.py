@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -60,11 +60,17 @@ def _spot(leaf: WrittenLeaf) -> Spot:
     return (leaf.place.file, leaf.place.line, leaf.place.column)
 
 
-def _checked(path: Path, *, ignore: Sequence[str] = ()) -> str:
+def _checked(path: Path, *, ignore: Sequence[str] = (), select: Sequence[str] = ()) -> str:
     from coherence.checking.workspace import open_workspace, report
     from coherence.reporting import render
 
-    return render("json", report(open_workspace([path]), ignore=ignore, verify_repairs=False, time_limit=10.0))
+    workspace = open_workspace([path])
+    return render("json", report(workspace, select=select, ignore=ignore, verify_repairs=False, time_limit=10.0))
+
+
+def questions(codes: Sequence[str]) -> Asked:
+    """Returns what asks the questions of some codes."""
+    return partial(_checked, select=codes)
 
 
 def command_line(*words: str) -> Asked:

@@ -10,6 +10,7 @@ from typing import Any
 
 from coherence.base.records import Key, Record
 from coherence.language.design import Design
+from coherence.language.pages.key_readers import key_name, readers
 
 HEAD = """# The language, key by key
 A design is YAML: `coherence: 1` and the sections below. This page is what `coherence schema -o markdown` prints,
@@ -19,6 +20,10 @@ kubernetes_hpa` those of a part. Names that have a meaning by themselves are in 
 Every quantity has its unit, and zero fits any. `a .. b` is one unknown constant, `varies: a .. b` a new value each
 time; a duration of something that happens (`takes`, `fails`, `jitter`) is drawn anew each time by nature.
 `absent` and `unlimited` are values. A key that an answer did not read is named beside the answer.
+
+An engine reads a key (the last column) where in some design of the tests another value of it gives other answers:
+verify and loops are the questions of `check` (COH2xx and the like, COH3xx) with `analyze`, simulate is `simulate`,
+causal `fit`, minimums `bound`. Where none is named, nothing of the kind was seen.
 """
 
 
@@ -33,7 +38,12 @@ class DeclaredKey:
     @property
     def inner(self) -> tuple[type[Record], ...]:
         """Returns the records that the key holds."""
-        return tuple(dict.fromkeys(_records(self.key.kind.schema)))
+        return records_in(self.key.kind.schema)
+
+    @property
+    def name(self) -> str:
+        """Returns the key with its record, `Call.per_try`."""
+        return key_name(self.record, self.key)
 
 
 @cache
@@ -50,6 +60,17 @@ def _below(record: type[Record], prefix: str) -> Iterator[DeclaredKey]:
             yield from _below(inner, f"{declared.path}.")
 
 
+def records_in(schema: Any) -> tuple[type[Record], ...]:
+    """Returns the records that a schema names, each once."""
+    return tuple(dict.fromkeys(_records(schema)))
+
+
+@cache
+def _names() -> dict[int, str]:
+    """Returns the name of every key by its identity: a key belongs to one record."""
+    return {id(declared.key): declared.name for declared in declared_keys()}
+
+
 def _records(schema: Any) -> Iterator[type[Record]]:
     """Yields the records that a schema names."""
     if isinstance(schema, Mapping):
@@ -61,8 +82,10 @@ def _records(schema: Any) -> Iterator[type[Record]]:
 
 
 def key_words(key: Key) -> str:
-    """Returns what a key says, and what holds where it does not stand, as sentences."""
+    """Returns what a key says, what holds where it does not stand, and which engines read it, as sentences."""
+    engines = readers(_names().get(id(key), ""))
     sentences = [key.means, *([f"Without it: {key.without}"] if key.without else [])]
+    sentences += [f"Read by {', '.join(engines)}"] if engines else []
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
 
 
@@ -105,8 +128,9 @@ def language_page() -> str:
 def _section(record: type[Record], paths: list[str]) -> str:
     title = ", ".join(f"`{path}`" for path in paths) or "A design"
     rows = [
-        f"| `{name}` | {key.kind.holds}{' (must stand)' if key.required else ''} | {key.means} | {key.without} |"
+        f"| `{name}` | {key.kind.holds}{' (must stand)' if key.required else ''} | {key.means} | {key.without} "
+        f"| {', '.join(readers(key_name(record, key)))} |"
         for name, key in record.keys.items()
     ]
-    table = ["| key | holds | says | without it |", "|---|---|---|---|", *rows]
+    table = ["| key | holds | says | without it | read by |", "|---|---|---|---|---|", *rows]
     return "\n".join([f"## {title}", _summary(record), "", *table, ""])

@@ -47,7 +47,7 @@ def test_a_name_is_the_end_of_a_path() -> None:
 
 def test_the_words_are_sentences_and_a_record_lists_its_keys() -> None:
     (held,) = keys_named("hold_down")
-    assert key_words(held.key).endswith("is followed. Without it: 0 s.")
+    assert "is followed. Without it: 0 s. Read by verify, loops" in key_words(held.key)
     assert "    hold_down  the window of stabilization" in render_keys(keys_named("loops.timescale"))
     assert render_keys(keys_named("cv")).startswith("workload.arrivals.cv\n")
     assert "workload.service.cv, workload.tokens.cv" in render_keys(keys_named("cv"))
@@ -68,4 +68,4 @@ def test_the_page_has_a_row_for_each_key_once() -> None:
     page = language_page()
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert len(rows) == len({(key.record, key.key.name) for key in EVERY})
-    assert all(row.count(" | ") == 3 for row in rows)
+    assert all(row.count(" | ") == 4 for row in rows)
