@@ -82,11 +82,11 @@ def executed(text: str) -> Any:
 
 def differences(text: str, notebook: Mapping[str, Any]) -> list[str]:
     """Returns what the cells of a notebook answer otherwise than its page says."""
-    check = doctest.OutputChecker().check_output
+    check, loosely = doctest.OutputChecker().check_output, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     pairs = zip(cells(text), notebook["cells"], strict=True)
     answers = [(source, want, answer(cell)) for (kind, source, want), cell in pairs if kind == "code"]
     return [f"{source}\n-- the page says:\n{want}-- it answers:\n{got}" for source, want, got in answers
-            if not check(want, got, doctest.ELLIPSIS)]  # fmt: skip
+            if not check(want, got, loosely)]  # fmt: skip
 
 
 def answer(cell: Mapping[str, Any]) -> str:
