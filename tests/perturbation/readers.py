@@ -32,8 +32,8 @@ from tests.perturbation.outputs import Asked, Output, command_line, output, ques
 from tests.perturbation.written_leaves import NAME, WrittenLeaf, edited, leaves
 
 FOLDERS = ("verify", "loops", "causal", "simulate", "minimums", "checking", "model", "language")
-ASKED = 40  # designs that an engine is asked about for one key
-DESIGNS, LEAVES, CHANGES = 6, 2, 4  # changed, of those of which it reads the key: of each design, of each leaf
+ASKED = 12  # designs that an engine is asked about for one key
+DESIGNS, LEAVES, CHANGES = 3, 1, 3  # changed, of those of which it reads the key: of each design, of each leaf
 SAMPLES = 160
 
 
