@@ -291,17 +291,10 @@ def _refused(name: ObjectName, problem: Problem) -> NotRead:
 
 
 def report(  # noqa: PLR0913  (one parameter for each option)
-    workspace: Workspace,
-    *,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    time_limit: float = 20.0,
-    today: str = "",
-    verify_repairs: bool = True,
-    thorough: bool = False,
-    answering: Answering | None = None,
+    workspace: Workspace, *, select: Sequence[str] = (), ignore: Sequence[str] = (), time_limit: float = 20.0,
+    today: str = "", verify_repairs: bool = True, thorough: bool = False, answering: Answering | None = None,
     without: Sequence[str] = (),
-) -> Report:
+) -> Report:  # fmt: skip
     """Returns the findings about every design of the workspace, as one report.
 
     `today` (YYYY-MM-DD) ends dated suppressions; `answering` may know answers that need not be asked again;
@@ -312,14 +305,11 @@ def report(  # noqa: PLR0913  (one parameter for each option)
         "select": tuple(select), "ignore": tuple(ignore), "time_limit": time_limit, "verify_repairs": verify_repairs,
         "thorough": thorough,
     }  # fmt: skip
-    joined = _unasked(workspace)
-
-    shares = shares_of_run(len(workspace.entries))
+    joined, shares = _unasked(workspace), shares_of_run(len(workspace.entries))
 
     def answer(entry: Entry) -> Answers:
         with next(shares):
-            answers = (answering or ask)(entry, options)
-        return replace(answers, accounting=replace(answers.accounting, cut_short=int(answers.cut_short)))
+            return (answering or ask)(entry, options)
 
     def join(previous: Report, entry: Entry, answers: Answers) -> Report:
         return _joined(previous, entry, answers, today, lambda code: passes(code, select, ignore), without)
