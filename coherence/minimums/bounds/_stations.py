@@ -8,6 +8,7 @@ from fractions import Fraction
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application
+from coherence.minimums.bounds._retrying import tries_of
 from coherence.minimums.facts import Gathered, ServingStage, stages
 
 
@@ -30,6 +31,44 @@ def exponential(design: Design) -> Iterator[Application]:
                     "patient", f"the wait of tries that are not given up at {stage.name}: it cancels late tries"
                 )
             yield application.application()
+
+
+def limited(design: Design) -> Iterator[Application]:
+    """Yields stages whose callers stop waiting after a time, once and without a copy, while the work is still done.
+
+    A request that waits longer than that is answered too late, whatever its service takes.
+    """
+    for stage in filter(_waits_in_turn, stages(design)):
+        limit = _limit(stage)
+        if limit is None:
+            continue
+        application = gathered(stage).quantity("wait", limit, "")
+        application.thing = f"{stage.name} beyond {limit.text}"
+        rate, mean = application.spans.pop("rate", None), application.spans.get("mean")
+        lacks = application.missing.pop("rate", None) or application.missing.get("mean")
+        if rate is not None and mean is not None:
+            application.span("offered", rate[0] * mean[0], rate[1] * mean[1])
+        elif lacks is not None:
+            application.needs("offered", lacks)
+        yield application.application()
+
+
+def _waits_in_turn(stage: ServingStage) -> bool:
+    """Returns whether its requests wait first come first served, each once, for exponential services."""
+    call, component = stage.call, stage.component
+    spread = stage.cv is not None and stage.cv.exact and stage.cv.low == 1 and poisson(stage)
+    once = call is not None and call.hedge_after is None and tries_of(call) == (1, 1)
+    once = once and call is not None and str(call.on_timeout) == "abandon"
+    return spread and once and (component is None or str(component.discipline or "fifo") == "fifo")
+
+
+def _limit(stage: ServingStage) -> Quantity | None:
+    """Returns the time after which an answer counts no more; None: none is stated, or it is of something else."""
+    call = stage.call
+    if call is None or str(call.timeout_kind or "total") not in ("total", "first byte"):
+        return None
+    limits = [limit for limit in (call.per_try, call.deadline) if isinstance(limit, Quantity)]
+    return min(limits, key=lambda limit: limit.low, default=None)
 
 
 def offered(design: Design) -> Iterator[Application]:

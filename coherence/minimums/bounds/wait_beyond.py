@@ -18,6 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._stations import limited
 
 
 def phases() -> Checked:
@@ -76,8 +77,6 @@ BOUND = Bound(
         ),
     ),
     proofs=(Recheck("identity", "phases of one server", phases),),
-    telemetry=(
-        "waits",
-        "load",
-    ),
+    telemetry=("waits", "load"),
+    applies=limited,
 )
