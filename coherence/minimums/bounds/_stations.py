@@ -57,8 +57,8 @@ def _waits_in_turn(stage: ServingStage) -> bool:
     """Returns whether its requests wait first come first served, each once, for exponential services."""
     call, component = stage.call, stage.component
     spread = stage.cv is not None and stage.cv.exact and stage.cv.low == 1 and poisson(stage)
-    once = call is not None and call.hedge_after is None and tries_of(call) == (1, 1)
-    once = once and call is not None and str(call.on_timeout) == "abandon"
+    tries = tries_of(call) if call is not None and call.hedge_after is None else None
+    once = call is not None and tries is not None and tries[1] == 1 and str(call.on_timeout) == "abandon"
     return spread and once and (component is None or str(component.discipline or "fifo") == "fifo")
 
 
