@@ -125,6 +125,17 @@ def key(  # noqa: PLR0913  (the facts of a declaration, each by its name)
     )
 
 
+def _key_remedy(name: str, known: Mapping[str, Key]) -> str:
+    """Returns what to write instead of a key that is none of those known."""
+    if name == "<<":
+        return "merge keys are not used: write the keys out"
+    first, *parts = name.split(".")
+    if parts and first in known:
+        nested = units.shorten(": {".join((first, *parts)))
+        return f"write its parts within one another: `{nested}: ...{'}' * len(parts)}`"
+    return did_you_mean(name, known)
+
+
 def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R | None:
     """Fills the record from a mapping; `fixed` are fields that do not come from keys (name, place)."""
     if not isinstance(node, Table):
@@ -142,8 +153,7 @@ def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R |
         elif rest is not None and NAME.fullmatch(name):
             values.setdefault(rest.name, {})[name] = rest.kind.read(child, reading)
         else:
-            remedy = "merge keys are not used: write the keys out" if name == "<<" else did_you_mean(name, known_keys)
-            reading.problem(node.key_place(name), f"unknown key '{units.shorten(name)}'", remedy)
+            reading.problem(node.key_place(name), f"unknown key '{units.shorten(name)}'", _key_remedy(name, known_keys))
     for name, declared in known_keys.items():
         if declared.required and name not in node:
             reading.problem(node.place, f"the key '{name}' is missing", f"add `{name}: ...`")

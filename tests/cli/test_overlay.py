@@ -392,3 +392,13 @@ def _check_real(folder: Path, url: str) -> None:
     assert "COH307 proved" in found
     (folder / "web.yaml").write_text(MANIFESTS.replace("port: 80}}", "port: 80}, initialDelaySeconds: 60}"))
     assert "COH206 proved" in {f"{f.code} {f.verdict.value}" for f in check(folder).findings}
+
+
+def test_the_first_fact_is_written_as_an_overlay_takes_it(folder: Path) -> None:
+    code, text, _ = run(folder)
+    assert code == 0
+    before = {finding.code for finding in check(folder).findings}
+    line = text.partition("the first one is written `")[2].partition("`")[0]
+    asker = text.partition("asked for by ")[2][:6]
+    (folder / "overlay.yaml").write_text(text + line.replace("LOW s .. HIGH s", "20 s .. 40 s") + "\n")
+    assert asker in {finding.code for finding in check(folder).findings} - before

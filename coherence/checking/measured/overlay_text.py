@@ -30,6 +30,7 @@ def overlay_text(
     lines = [MARK, f"# {visible(source)}", "coherence: 1", "overlays: manifests", *_stated(measured, share)]
     if rest:
         lines += ["", "# Not measured.  Each of these lines decides something; write it above, with what you know:"]
+        lines += [f"# the first one is written `{visible(_written(rest[0].fact))}`"]
         lines += [line for it in rest for line in _open(it, queries.get(it.fact, ()))]
     if others:
         lines += ["", "# Open too, and no one value that is measured decides it (`coherence check -v` says why):"]
@@ -131,6 +132,16 @@ def _open(answered: Answered, queries: Sequence[FactQuery]) -> Iterator[str]:
         yield f"#   {visible(query.source)}{visible(why)}: {visible(query.promql)}"
     if fact.remedy and measured is None:
         yield f"#   {'else ' if queries else ''}{visible(fact.remedy)}"
+
+
+def _written(fact: AskedFact) -> str:
+    """Returns a fact as it stands in an overlay, on one line."""
+    first, name, *keys = fact.path
+    inner = f"{': {'.join(keys)}: {value_hint(fact)}{'}' * (len(keys) - 1)}"
+    if first != "calls":
+        return f"{first}: {{{name}: {{{inner}}}}}"
+    caller, _, callee = name.partition(" -> ")
+    return f"calls: [{{from: {caller}, to: {callee}, {inner}}}]"
 
 
 def value_hint(fact: AskedFact) -> str:
