@@ -18,7 +18,7 @@ from coherence.reporting.pictures.drawing import LETTER, Drawing, words_at
 from coherence.reporting.pictures.markup import Child, h
 
 WIDTH, ROW, LINE, AXIS, LABELS = 760.0, 24.0, 15.0, 96.0, 150.0
-ROOM = int((WIDTH - LABELS - 8) / LETTER)  # letters of a line
+ROOM, ROOM_OF_LAST = (int((WIDTH - LABELS - 8) / (LETTER + wide)) for wide in (0, 0.8))  # letters of a line
 MOST = 24  # steps that are drawn
 TOP = 18.0
 
@@ -28,8 +28,10 @@ def timeline(finding: Finding, *, title: str) -> Drawing | None:
     steps = finding.evidence.witness
     if not steps:
         return None
-    rows = [_Row(step, tuple(wrap(_words(step), ROOM)) or ("",)) for step in steps[:MOST]]
-    timed = [float(step.time) for step in steps[:MOST] if step.time is not None]
+    drawn = steps[:MOST]
+    rooms = [ROOM] * (len(drawn) - 1) + [ROOM_OF_LAST]  # its words are heavy
+    rows = [_Row(step, tuple(wrap(_words(step), room)) or ("",)) for step, room in zip(drawn, rooms, strict=True)]
+    timed = [float(step.time) for step in drawn if step.time is not None]
     height = TOP + max(sum(row.height for row in rows), 3 * ROW if timed else 0) + 14
     words = f"{len(rows)} steps over {render_seconds(max(timed) - min(timed))}" if timed else f"{len(rows)} steps"
     marks = [*_scale(timed, height), *_steps(rows, timed, height)]

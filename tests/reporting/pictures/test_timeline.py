@@ -31,6 +31,9 @@ def test_moments_are_in_proportion_and_words_apart() -> None:
     assert (dots[1] - dots[0]) / (dots[3] - dots[0]) == pytest.approx(1 / 60, abs=1e-3)
     rows = [float(t.attrib["y"]) for t in root.iter(f"{SVG}text") if float(t.attrib["x"]) == 150]
     assert all(b - a >= 14 for a, b in itertools.pairwise(rows))
+    strong = [t.text or "" for t in root.iter(f"{SVG}text") if t.attrib.get("class") == "ink strong"]
+    assert len(strong) > 1
+    assert max(map(len, strong)) * 7.3 <= drawn.width - 150  # heavy letters are wider
     assert max(rows) < drawn.height
     assert max(dots) < drawn.height
 
