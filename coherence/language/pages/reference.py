@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from coherence.base.records import Key, Record
@@ -21,7 +22,7 @@ Every quantity has its unit, and zero fits any. `a .. b` is one unknown constant
 time; a duration of something that happens (`takes`, `fails`, `jitter`) is drawn anew each time by nature.
 `absent` and `unlimited` are values. A key that an answer did not read is named beside the answer.
 
-An engine reads a key (the last column) where in some design of the tests another value of it gives other answers:
+An engine reads a key (the column `read by`) where in some design of the tests another value of it gives other answers:
 verify and loops are the questions of `check` (COH2xx and the like, COH3xx) with `analyze`, simulate is `simulate`,
 causal `fit`, minimums `bound`. Where none is named, nothing of the kind was seen.
 """
@@ -81,6 +82,24 @@ def _records(schema: Any) -> Iterator[type[Record]]:
         yield from _records(inner)
 
 
+@cache
+def key_examples() -> Mapping[tuple[str, str], str]:
+    """Returns a value of each key as it is written, by the name of its record and its own."""
+    examples, record = dict[tuple[str, str], str](), ""
+    for line in files(__package__).joinpath("examples.yaml").read_text(encoding="utf-8").splitlines():
+        if line.startswith("  "):
+            name, _, value = line.strip().partition(": ")
+            examples[record, name.strip("'")] = value
+        else:
+            record = line.rstrip(":")
+    return examples
+
+
+def _example(record: type[Record], name: str) -> str:
+    """Returns a key with a value, as a line of a design."""
+    return f"{name}: {key_examples()[record.__name__, name]}"
+
+
 def key_words(key: Key) -> str:
     """Returns what a key says, what holds where it does not stand, and which engines read it, as sentences."""
     engines = readers(_names().get(id(key), ""))
@@ -106,6 +125,8 @@ def _entry(alike: list[DeclaredKey]) -> str:
     first = alike[0]
     needed = "; it must stand" if first.key.required else ""
     lines = [", ".join(key.path for key in alike), f"  {first.key.kind.holds}{needed}", f"  {key_words(first.key)}"]
+    name = first.path.rpartition(".")[2]
+    lines.append(f"  For example: {_example(first.record, name)}")
     for inner in first.inner:
         width = max(map(len, inner.keys))
         lines += ["", f"  {_summary(inner)}", *(f"    {n:<{width}}  {k.means}" for n, k in inner.keys.items())]
@@ -129,8 +150,8 @@ def _section(record: type[Record], paths: list[str]) -> str:
     title = ", ".join(f"`{path}`" for path in paths) or "A design"
     rows = [
         f"| `{name}` | {key.kind.holds}{' (must stand)' if key.required else ''} | {key.means} | {key.without} "
-        f"| {', '.join(readers(key_name(record, key)))} |"
+        f"| {', '.join(readers(key_name(record, key)))} | `{_example(record, name)}` |"
         for name, key in record.keys.items()
     ]
-    table = ["| key | holds | says | without it | read by |", "|---|---|---|---|---|", *rows]
+    table = ["| key | holds | says | without it | read by | for example |", "|---|---|---|---|---|---|", *rows]
     return "\n".join([f"## {title}", _summary(record), "", *table, ""])

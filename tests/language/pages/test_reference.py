@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 
 from coherence.language.design import Design
+from coherence.language.document import Table, read_text
 from coherence.language.pages.reference import (
     DeclaredKey,
     declared_keys,
+    key_examples,
     key_words,
     keys_named,
     language_page,
     render_keys,
 )
 from coherence.language.pages.schema import design_schema
-from coherence.language.schema_kinds import Kind
+from coherence.language.schema_kinds import Kind, Reading
 
 EVERY = declared_keys()
 
@@ -30,6 +32,22 @@ def test_every_key_says_what_it_holds_what_it_means_and_what_holds_without_it(de
         assert not text.endswith(".")
         assert "|" not in text
         assert "  " not in text
+
+
+def test_every_key_has_an_example_that_the_language_reads() -> None:
+    written = {
+        (declared.record.__name__, name): key for declared in EVERY for name, key in declared.record.keys.items()
+    }
+    assert set(key_examples()) == set(written)
+    for place, example in key_examples().items():
+        (document,) = read_text(f"key: {example}\n", "examples.yaml")
+        assert isinstance(document.root, Table)
+        reading = Reading()
+        value = written[place].kind.read(document.root.entries["key"], reading)
+        assert not reading.problems, (place, reading.problems)
+        assert value is not None or place == ("Design", "environments"), place  # which is read before all others
+        assert "`" not in example
+        assert "|" not in example
 
 
 def test_the_keys_are_those_of_all_records() -> None:
@@ -68,4 +86,4 @@ def test_the_page_has_a_row_for_each_key_once() -> None:
     page = language_page()
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert len(rows) == len({(key.record, key.key.name) for key in EVERY})
-    assert all(row.count(" | ") == 4 for row in rows)
+    assert all(row.count(" | ") == 5 for row in rows)
