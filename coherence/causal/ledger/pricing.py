@@ -3,7 +3,7 @@
     cost = sum_{d,s} p[d,s] t[d,s]        amplification[s] = (p.t[s] / cost) / (t[s] / (N T))
 
 An amplification above 1 says that the state falls on dear devices.  Prices add no device-seconds.  Ghost costs are
-accelerator time without progress (states of types A, B and R), tokens that no accepted result delivered, and
+accelerator time without progress (states of the structural types), tokens that no accepted result delivered, and
 engineering time, which telemetry of infrastructure cannot tell.  SOURCE: definitions.md 1.5, 4.
 """
 
@@ -24,7 +24,7 @@ from coherence.causal.ledger.times import Times, expanded
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 
-PROGRESSLESS = ("A", "B", "R")
+PROGRESSLESS = ("A", "B", "R", "C", "D")
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def ghosts(
     `tokens_delivered`: tokens in accepted results.
     """
     waited = sum(charge.cost for charge in given.charges if charge.letter in PROGRESSLESS)
-    time = Ghost("accelerator time without progress", waited, "money of the states of types A, B and R")
+    time = Ghost("accelerator time without progress", waited, "money of the states of types A, B, C, D and R")
     hours = Ghost(
         "engineering time on what was not the cause",
         None,

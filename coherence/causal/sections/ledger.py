@@ -106,7 +106,7 @@ def _figure(amount: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if np.isfinite(share) else ""
+    return f"{round(100 * share, 1) + 0.0:.1f} %" if np.isfinite(share) else ""
 
 
 def _reach(share: LedgerShare) -> str:

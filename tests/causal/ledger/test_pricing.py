@@ -63,6 +63,15 @@ def test_bad_prices_at_once() -> None:
         assert words in str(caught.value)
 
 
+def test_time_of_every_structural_type_is_without_progress() -> None:
+    """Of C and D as of A, B and R: what nobody reads, and what is computed again, is held without progress."""
+    states = {"useful.chat": 100, "barrier": 100, "launch": 100, "timed_out": 100, "replanned": 100,
+              "repeated_query": 100, "data_pipeline": 100, "unlabelled": 300}  # fmt: skip
+    spent = times(FLEET, {"h100": states, "a100": {"useful.chat": 1000}}, 100)
+    time, *_ = ghosts(bill(spent, PRICES))
+    assert time.cost == pytest.approx(5 * 100 * 0.003)
+
+
 def test_ghost_costs() -> None:
     time, tokens, hours = ghosts(bill(SPENT, PRICES), tokens_generated=1e6, tokens_delivered=7e5, price_of_token=2e-6)
     assert time.cost == pytest.approx(1.5), "idle for want of demand is no ghost"
