@@ -142,6 +142,8 @@ def _well_fixed(text: str) -> bool:
         return {key_of(f) for f in found if f.severity is not Severity.INFO or f.verdict is Verdict.CONFLICT}
 
     done = fix({FILE: text}, rebuild, lambda _, found: found, time_limit=LIMIT)
+    if not done.rounds:
+        return True  # nothing was changed: a second run would ask the same once more
     again = fix(done.sources, rebuild, lambda _, found: found, time_limit=LIMIT)
     return loud(done.sources) <= loud({FILE: text}) and not again.rounds
 

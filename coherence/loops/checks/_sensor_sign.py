@@ -55,7 +55,7 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
             if plant == law:
                 yield _positive(question, subject, group, loop)
             elif loop.law == "proportional":
-                yield _negative(question, group.model, loop, judged)
+                yield _negative(question, group, loop, judged)
 
 
 def _with_aims(subject: Subject, group: Group) -> Group:
@@ -68,13 +68,13 @@ def _with_aims(subject: Subject, group: Group) -> Group:
     return replace(group, model=replace(model, outputs={**model.outputs, **aims})) if aims else group
 
 
-def _negative(question: Question, model: Model, loop: SampledLoop, judged: Tree) -> Finding:
-    script = certificate(model, loop.signal, judged)
+def _negative(question: Question, group: Group, loop: SampledLoop, judged: Tree) -> Finding:
+    script = certificate(group.model, loop.signal, judged)
     evidence = Evidence(Grade.PROVED, "one sign along every way from the command to the reading", certificate=script)
     alone = "of this loop alone, all others standing still"
-    return question.proved(
-        f"{loop.name} acts against what it reads", _places(loop, "lowers"), (loop.name,), evidence, assumptions=(alone,)
-    )
+    others = " and ".join(name for name in group.names if name != loop.name)
+    message = f"{loop.name} acts against what it reads" + (f", as long as {others} does not act" if others else "")
+    return question.proved(message, _places(loop, "lowers"), (loop.name,), evidence, assumptions=(alone,))
 
 
 def _places(loop: SampledLoop, does: str) -> tuple[Place, ...]:
