@@ -18,6 +18,7 @@ from coherence.simulate.execute.schedules import NotCommensurateError
 from coherence.simulate.execute.slices import blocked, sliced
 from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.certainty import POSSIBLE
+from coherence.verify.promises.even_flows import with_even_steps
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.refutations import (
     LAPS,
@@ -55,7 +56,7 @@ def part_of(model: Model, promise: Promise) -> Model:
     condition = condition_of(model, promise)
     assert promise.condition is not None
     read = replace(promise, condition=replace(promise.condition, tree=condition))
-    return replace(sliced(model, names_of(condition)), promises={promise.name: read})
+    return replace(with_even_steps(sliced(model, names_of(condition)), condition), promises={promise.name: read})
 
 
 def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:

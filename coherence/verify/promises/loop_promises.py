@@ -190,7 +190,7 @@ def _breaks_after(model: Model, promise: Promise, outcome: Refuted) -> bool:
     """Decides whether the witness shows the values after its last instant, or those sampled at it."""
     if promise.kind not in ("always", "never"):
         return True
-    run = Execution(model, outcome.choices)
+    run = Execution(part_of(model, promise), outcome.choices)
     for _ in outcome.instants[:-1]:
         run.advance()
     sampled, _ = looked_at(run, run.advance(), condition_of(model, promise))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -10,8 +11,9 @@ from fractions import Fraction
 from coherence.base.clock import is_over, part_until
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError, evaluate
-from coherence.language.expressions.tree import Call, Compare, Held, Tree, walk
+from coherence.language.expressions.tree import Arithmetic, Call, Compare, Held, Tree, walk
 from coherence.model.model import Model
+from coherence.simulate.execute.affine import Affine
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.lookback import LOOK_BACK
@@ -24,6 +26,7 @@ from coherence.verify.promises.run_choices import other_choices
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
+MOST_DRIFTING = 20_000  # instants of a run that nears the edge of a promise evenly
 PAST = (*LOOK_BACK, "previous")
 # of the search among other orders and phases: all instants, those of each run at least, runs, share of the time
 MOST_OTHER_INSTANTS, LEAST_INSTANTS, MOST_OTHER_CHOICES, OTHER_SHARE = 12_000, 60, 400, 0.25
@@ -84,16 +87,43 @@ def _breaks(
 def violation(
     model: Model, choices: Choices, condition: Tree, *, wanted: bool, deadline: float, most: int = MOST_INSTANTS
 ) -> tuple[Instant, ...]:
-    """Returns the instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
+    """Returns the instants up to the first at which the condition is not `wanted`; empty where none is in reach.
+
+    A run that nears the edge of the condition by as much in each lap is followed until it is there.
+    """
     run = Execution(model, choices)
     instants: list[Instant] = []
-    end = LAPS * _lap(model) + run.longest
-    while len(instants) < most and (due := run.next_time()) <= end and not is_over(deadline):
+    end, followed = LAPS * _lap(model) + run.longest, most < MOST_INSTANTS
+    while not is_over(deadline):
+        if len(instants) >= most or (due := run.next_time()) > end:
+            laps = 0 if followed or len(instants) >= most else _laps_to_the_edge(run, instants, condition)
+            if not laps:
+                return ()
+            end, most, followed = end + laps * _lap(model), MOST_DRIFTING, True
+            continue
         instant = run.advance(due)
         instants.append(instant)
         if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):
             return tuple(instants)
     return ()
+
+
+def _laps_to_the_edge(run: Execution, instants: Sequence[Instant], condition: Tree) -> int:
+    """Returns in how many laps two sides of a condition meet, if each lap goes on as the last two; 0: not in reach."""
+    past = any(isinstance(n, Held) or (isinstance(n, Call) and n.function in PAST) for n in walk(condition))
+    if past or not isinstance(condition, Compare) or not instants:
+        return 0
+    lap, last = _lap(run.model), instants[-1].time
+    ends = {instant.time: instant.after for instant in instants if last - instant.time in (0, lap, 2 * lap)}
+    if len(ends) < 3:
+        return 0
+    apart = Arithmetic("-", condition.left, condition.right)
+    older, old, now_ = (evaluate(apart, View(run, time, dict(values))) for time, values in sorted(ends.items()))
+    change = now_ - old
+    if isinstance(change, Affine) or change != old - older or change * now_ >= 0:
+        return 0
+    laps, in_a_lap = math.floor(-now_ / change) + 2, sum(last - instant.time < lap for instant in instants)
+    return laps if len(instants) + laps * in_a_lap <= MOST_DRIFTING else 0
 
 
 def watched(model: Model, condition: Tree) -> tuple[Tree, ...]:

@@ -38,11 +38,11 @@ from coherence.base.places import Place
 from coherence.base.solver import Outcome, SolverAnswer, unsat
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Limit, Loop, Relay
+from coherence.language.design import Component, Limit, Loop, Relay
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tree, rename
-from coherence.language.names import resolve
+from coherence.language.names import resolve, state_formula, state_variable
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval, interval
 from coherence.verify.facts.satisfiability import TIMEOUT_MS, SatQuery, past_ranges, plain
@@ -58,6 +58,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     yield from _promises(states)
     for limit in design.limits.values():
         yield from _limit(limit)
+    for component in design.components.values():
+        yield from _forgotten(component)
     yield from _never.ask(QUESTION, design, partial(_reachable, states))
     for loop in design.loops.values():
         triggers = [loop.trigger] if isinstance(loop.trigger, Formula) else []
@@ -129,6 +131,23 @@ def _unsatisfiable(
     else:
         needs = f"whether {message} is open: {answer.reason}"
         yield QUESTION.undecided(needs, places, of, bound=answer.reason)
+
+
+def _forgotten(component: Component) -> Iterator[Finding]:
+    """Yields that the next value of a state is one number, whatever it was: most often a rate that is meant."""
+    formula, start = state_formula(component), component.initial
+    if component.step is None or start is None or formula is None or not isinstance(formula.tree, Number):
+        return
+    to = formula.tree.value
+    if start.low == start.high == to:
+        return
+    name = f"{component.name}.{state_variable(component)}"
+    message = (
+        f"{name} is {formula.text.strip()} from its first step on, whatever it was: with `step` its next value is "
+        "stated, and without it the rate"
+    )
+    places = (component.step.place.labelled("so it is the next value"), start.place.labelled("forgotten at once"))
+    yield QUESTION.vacuous(message, places, (component.name,), arithmetic({}))
 
 
 def _limit(limit: Limit) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Step
@@ -14,6 +15,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Component, Limit
 from coherence.language.expressions.tree import Compare, Name, Number
 from coherence.language.roles import role
+from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import place_of
@@ -53,6 +55,27 @@ class FailureBudget:
     @property
     def place(self) -> Place:
         return place_of(self.limit.at_most, self.limit).labelled(f"{self.limit.name}: so many, then {self.end}")
+
+
+def by_chance(question: Question, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:
+    """Yields that failures which come by chance, so far apart in the mean, spend a budget without a window."""
+    component = facts.design.components.get(budget.thing)
+    apart = component.constants.get("mtbf") if component is not None else None
+    if not isinstance(apart, Quantity) or budget.window is not None or budget.signal.startswith("evict"):
+        return
+    after = apart.high * (budget.lives + 1)
+    message = (
+        f"{budget.thing} fails every {apart} in the mean: {budget.limit.name} ({budget.lives} {budget.signal}, no "
+        f"window) is spent after {render_seconds(after)} in the mean"
+    )
+    steps = (
+        Step(apart.high, f"{budget.thing} fails for the first time, in the mean"),
+        Step(after, f"it fails for the {budget.lives + 1}th time: {budget.limit.name} is spent, {budget.end}"),
+    )
+    without = budget.limit.place.labelled(f"{budget.limit.name} has no window")
+    places = (budget.place, apart.place.labelled("so far apart in the mean"), without)
+    evidence = arithmetic({"lives": (budget.lives, ""), "apart in the mean": (apart.high, "s")}, witness=steps)
+    yield question.conflict(message, places, (budget.limit.name, budget.thing), evidence, certain=False)
 
 
 def one_run(component: Component | None) -> Fraction | None:

@@ -9,6 +9,7 @@ many, gives a run a number of lives.
   bounded length (`takes` of x, where x does not come back) is a window of its own.
   A limit that counts a timer by its name (`counts: renew`) bounds how often it fires: a certificate that is renewed
   every 30 s, of an issuer that gives 50 a week.
+  Failures that come by chance (`mtbf` of x) spend one without a window in the mean after n + 1 times as long.
 - *Scope.*  A limit on `job.restarts` counted `per: agent` bounds each agent, not the job: with N agents the job has N
   budgets, and an agent that comes back (`returns`) begins with a new one, so nothing bounds the job.
 
@@ -89,7 +90,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _of_budget(subject: Subject, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:
-    from coherence.verify.patterns.timers._failure_budget import scope, scoped
+    from coherence.verify.patterns.timers._failure_budget import by_chance, scope, scoped
 
     causes = _causes(facts, budget)
     for cause in causes:
@@ -98,8 +99,10 @@ def _of_budget(subject: Subject, facts: DesignFacts, budget: FailureBudget) -> I
     yield from scope(QUESTION, subject, facts, budget) if not budget.fires else ()
     if budget.fires and not causes:
         yield from _unknown_pace(facts.design, budget)
+    chance = list(by_chance(QUESTION, facts, budget)) if not causes and scoped(facts, budget) is None else []
+    yield from chance
     lost = budget.limit.when_full is not None
-    if lost and not causes and budget.window is None and scoped(facts, budget) is None:
+    if lost and not chance and not causes and budget.window is None and scoped(facts, budget) is None:
         needs = f"needs window of {budget.limit.name}: without one, rare {budget.what} add up"
         yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
 

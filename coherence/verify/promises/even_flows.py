@@ -1,0 +1,66 @@
+"""Gives states that flow at one rate for ever, and that no loop samples, steps at which promises are looked at.
+
+Between two steps such a state lies between its values at both, so that a comparison of sums of states that holds at
+each step holds always: the steps are exact.  They are a tenth of the time until the promise would break, or a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.language.expressions import names as names_of
+from coherence.language.expressions.evaluate import Constants, evaluate
+from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
+from coherence.model.model import Model, State
+
+STEPS = 10
+
+
+def with_even_steps(model: Model, condition: Tree) -> Model:
+    """Returns the model whose states step, where nothing else gives it a clock and each flows at one plain rate."""
+    rates = {path: rate for path, state in model.states.items() if (rate := _rate(state)) is not None}
+    reads = {*names_of(condition)}
+    compared = isinstance(condition, Compare) and condition.op not in ("==", "!=")
+    if not compared or model.loops or not rates or len(rates) < len(model.states) or not reads <= rates.keys():
+        return model
+    assert isinstance(condition, Compare)
+    if not (_is_sum(condition.left) and _is_sum(condition.right)):
+        return model
+    step = _step(model.states, rates, Arithmetic("-", condition.left, condition.right))
+    states = {path: _stepped(state, rates[path] * step, step) for path, state in model.states.items()}
+    return replace(model, states=states)
+
+
+def _rate(state: State) -> Fraction | None:
+    """Returns the rate of a state whose flow reads nothing; None for any other."""
+    if state.flow is None or state.switch is not None or names_of(state.flow):
+        return None
+    rate = evaluate(state.flow, Constants({}))
+    return Fraction(rate) if isinstance(rate, int | Fraction) and not isinstance(rate, bool) else None
+
+
+def _is_sum(tree: Tree) -> bool:
+    """Decides whether an expression adds states and numbers, each times a number at most."""
+    match tree:
+        case Name() | Number():
+            return True
+        case Arithmetic(op="+" | "-", left=left, right=right):
+            return _is_sum(left) and _is_sum(right)
+        case Arithmetic(op="*", left=left, right=right):
+            return _is_sum(left) and _is_sum(right) and Number in (type(left), type(right))
+    return False
+
+
+def _step(states: Mapping[str, State], rates: Mapping[str, Fraction], apart: Tree) -> Fraction:
+    """Returns a tenth of the time until both sides are equal, from the lower ends; 1 s where they do not near."""
+    start = {path: state.initial.low or Fraction(0) for path, state in states.items()}
+    later = {path: value + rates[path] for path, value in start.items()}
+    now, then = (Fraction(evaluate(apart, Constants(values))) for values in (start, later))
+    change = then - now
+    return abs(now / change) / STEPS if change * now < 0 else Fraction(1)
+
+
+def _stepped(state: State, by: Fraction, step: Fraction) -> State:
+    return replace(state, flow=None, step=step, next=Arithmetic("+", Name(state.path), Number(by)))

@@ -1,0 +1,60 @@
+"""States that flow at one rate and have no clock: promises about them, beside the closed form."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.verify.promises.decisions import Open, Proved, Refuted, condition_of, decide, part_of
+from coherence.verify.promises.even_flows import with_even_steps
+
+
+def outcome(rates: tuple[int, int], starts: tuple[str, str], promise: str) -> Proved | Refuted | Open:
+    text = f"""coherence: 1
+components:
+  a: {{state: "x' = {rates[0]} / 1 s", from: {starts[0]}}}
+  b: {{state: "y' = {rates[1]} / 1 s", from: {starts[1]}}}
+promises: {{p: {promise}}}
+"""
+    model = elaborate(read_text(text))
+    return decide(model, model.promises["p"], time_limit=10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_sum_breaks_its_promise_exactly_where_a_line_crosses_the_edge(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    for _ in range(3):
+        rates, starts = (rng.randint(-3, 3), rng.randint(-3, 3)), (rng.randint(-20, 20), rng.randint(-20, 20))
+        most = rng.randint(-30, 60)
+        found = outcome(rates, (f"{starts[0]}", f"{starts[1]}"), f"always a.x + 2 * b.y <= {most}")
+        slope, begin = rates[0] + 2 * rates[1], starts[0] + 2 * starts[1]
+        if begin <= most and slope <= 0:
+            assert isinstance(found, Proved)
+            continue
+        assert isinstance(found, Refuted)
+        crossed = Fraction(max(0, most - begin), slope) if slope > 0 else Fraction(0)
+        step = crossed / 10 or 1
+        assert crossed <= found.instants[-1].time <= crossed + step
+
+
+def test_a_range_of_starts_breaks_it_from_one_end() -> None:
+    assert isinstance(outcome((1, 0), ("0 .. 5", "0"), "always a.x <= 10"), Refuted)
+    assert isinstance(outcome((-1, 0), ("0 .. 5", "0"), "always a.x <= 5"), Proved)
+    assert isinstance(outcome((-1, 0), ("0 .. 6", "0"), "always a.x <= 5"), Refuted)
+
+
+@pytest.mark.parametrize("promise", ["always a.x * b.y <= 5", "never a.x == 5", "always a.x / b.y <= 3"])
+def test_what_is_no_comparison_of_sums_gets_no_steps(promise: str) -> None:
+    text = f"""coherence: 1
+components:
+  a: {{state: "x' = 1 / 1 s", from: 0}}
+  b: {{state: "y' = 1 / 1 s", from: 1}}
+promises: {{p: {promise}}}
+"""
+    model = elaborate(read_text(text))
+    assert all(state.step is None for state in part_of(model, model.promises["p"]).states.values())
+    assert with_even_steps(model, condition_of(model, model.promises["p"])) is model
