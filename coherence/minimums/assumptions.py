@@ -182,6 +182,8 @@ _ALL = (
     Assumption("gradient_span", "each machine joins what it was shown with gradients or best steps of its function",
                "functions that are sent themselves, or steps that look elsewhere"),
     Assumption("many_coordinates", "there are more coordinates than messages", "few coordinates: all are soon known"),
+    Assumption("all_tries_made", "no deadline, budget or breaker ends the tries before the last one",
+               "retry budgets, breakers, deadlines that come first"),
     Assumption("no_reports", "the dispatcher hears nothing of the queues", "reports of lengths, or of idle servers"),
     Assumption("stays_there", "a request goes to one server as it comes, and stays there",
                "requests that wait at the dispatcher, move, or have copies"),

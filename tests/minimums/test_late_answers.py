@@ -63,3 +63,11 @@ def test_nothing_is_said_of_other_services_and_orders() -> None:
     assert shares(late, cv="0.5") == []
     assert shares(late, pool=", discipline: lifo") == []
     assert len(shares(late, pool=", discipline: fifo")) == 1
+
+
+@pytest.mark.parametrize(("more", "low", "high"), [("", 0.25, 0.25), (", deadline: 5 s", 0.25, 1.0)])
+def test_a_deadline_may_end_the_tries_that_keep_an_overload(more: str, low: float, high: float) -> None:
+    design = read_text(DESIGN.format(call=f"per_try: 1 s, tries: 4{more}", cv="1", pool=""))
+    (found,) = design_floors(design, [entry("overload_free_load").bound])
+    assert found.floor is not None
+    assert (float(found.floor.low), float(found.floor.high)) == (low, high)

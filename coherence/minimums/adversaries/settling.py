@@ -37,6 +37,7 @@ def held(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -
     step = float(inputs["delay"]) / FINE if bound == "delay_gain_continuous" else 1.0
     weights = [*map(float, several(inputs, "weights"))] if bound == "sampled_gain" else [*[0.0] * delays, 1.0]
     predicts = "gain_law" in dropped and choose((False, True))
+    keeps = 1 - step / 2 if "integrator" in dropped else 1.0  # of an error in a step
 
     def settles(gain: float) -> bool:
         past, sent = [1.0] * len(weights), [0.0] * len(weights)  # newest first
@@ -46,7 +47,7 @@ def held(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -
             for _ in range(length):
                 read = past[0] if predicts else sum(w * x for w, x in zip(weights, past, strict=True) if w)
                 sent = [-gain * step * read, *sent[:-1]]
-                past = [past[0] + sent[0], *past[:-1]]
+                past = [keeps * past[0] + sent[0], *past[:-1]]
                 peak = max(peak, abs(past[0]))
             peaks.append(peak)
         return peaks[-1] < peaks[2] or peaks[-1] < 1e-9
@@ -91,6 +92,8 @@ def retried(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     tries = int(inputs["tries"])
     if "same_cause" in dropped:
         tries = choose((1, tries))  # another layer's failures are not tried again here
+    if "all_tries_made" in dropped:
+        tries = min(tries, choose((1, tries)))  # a budget ends them
 
     def settles(load: float) -> bool:
         backlog = 1000.0
@@ -122,7 +125,7 @@ ADVERSARIES = (
             "sampled_gain": (_weights(0.5, 0.5), _weights(0.3, 0.3, 0.1, 0.2, 0.1), _weights(0, 0, 1)),
         },
         held,
-        ("gain_law",),
+        ("gain_law", "integrator"),
     ),
     Adversary(
         "time scales that come nearer",
@@ -141,6 +144,6 @@ ADVERSARIES = (
         "tries that keep an overload",
         {"overload_free_load": tuple(_given(tries=t) for t in (2, 4))},
         retried,
-        ("abandoned_work_is_served", "same_cause"),
+        ("abandoned_work_is_served", "same_cause", "all_tries_made"),
     ),
 )  # fmt: skip

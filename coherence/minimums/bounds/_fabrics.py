@@ -12,7 +12,7 @@ from coherence.language.design import Design
 from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application, Inputs, Symbol, Trend
-from coherence.minimums.fabric.cuts import all_gather, capacity
+from coherence.minimums.fabric.cuts import FabricCut, all_gather, capacity
 from coherence.minimums.fabric.design_fabrics import (
     FabricPart,
     High,
@@ -106,8 +106,14 @@ def tells(design: Design) -> Iterator[Application]:
             best, worst = (_rooted(part.fabric(*ends), tier.name) for ends in ((most, least), (least, most)))
             broadcast = Gathered(f"{gathered.thing}, from one of {tier.name}")
             broadcast.spans |= {**gathered.spans, "fabric": cast("Any", (best, worst))}
-            broadcast.places += [*gathered.places, *places_of(best.wires, "on the way")]
+            broadcast.places += [*gathered.places, *places_of(_narrowest(best).wires, "in the cut")]
             yield broadcast.span("latency", Fraction(0)).application()
+
+
+def _narrowest(made: Fabric) -> FabricCut:
+    """Returns the cut between the first member and the one that is told worst."""
+    root, *others = made.names
+    return max((capacity(made, (root,), (name,)) for name in others), key=lambda cut: cut.time)
 
 
 def _rooted(made: Fabric, tier: str) -> Fabric:

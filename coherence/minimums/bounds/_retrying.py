@@ -21,12 +21,18 @@ def tries_of(call: Call) -> tuple[Fraction, Fraction] | None:
     return low, high
 
 
+def ends_early(call: Call) -> bool:
+    """Returns whether something may end the tries of a call before the last one: a budget, a breaker, a deadline."""
+    return call.budget is not None or call.breaker is not None or isinstance(call.deadline, Quantity)
+
+
 def retrying(design: Design) -> Iterator[Application]:
     """Yields every call with more than one try."""
     for call in design.calls:
         tries = tries_of(call)
         if tries is not None and tries[1] > 1:
-            gathered = Gathered(call.name).span("tries", *tries)
+            fewest = Fraction(1) if ends_early(call) else tries[0]
+            gathered = Gathered(call.name).span("tries", fewest, tries[1])
             gathered.places += [count.place.labelled("tries") for count in call.tries if isinstance(count, Quantity)]
             yield gathered.application()
 

@@ -59,7 +59,7 @@ BOUND = Bound(
     loss="B",
     symbols=(Symbol("delay", "s", "age of the reading", Trend.FALLS, open_=True, sign=r"\tau"),),
     formula="pi / (2 * delay)",
-    assumptions=("gain_law", "linear_plant"),
+    assumptions=("gain_law", "linear_plant", "integrator"),
     source="Hayes 1950",
     examples=(Example({"delay": Fraction(2)}, 0.7853981633974483, "phase crossover"),),
     proofs=(Recheck("identity", "the first root on the axis", crossing),),

@@ -56,7 +56,7 @@ BOUND = Bound(
     loss="B",
     symbols=(Symbol("delay", "1", "decisions between an action and its reading", Trend.FALLS, whole=True, sign="d"),),
     formula=FORMULA,
-    assumptions=("gain_law", "linear_plant"),
+    assumptions=("gain_law", "linear_plant", "integrator"),
     source="Levin and May 1976",
     examples=(
         Example({"delay": Fraction(1)}, 1.0, "root bisection"),

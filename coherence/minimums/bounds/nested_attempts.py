@@ -60,7 +60,7 @@ BOUND = Bound(
         Symbol("inner", "1", "tries of the inner layer", Trend.RISES, least=1, whole=True),
     ),
     formula="outer * inner",
-    assumptions=("same_cause",),
+    assumptions=("same_cause", "all_tries_made"),
     source="counting",
     examples=(Example({"outer": Fraction(3), "inner": Fraction(4)}, 12.0, "counting"),),
     proofs=(Recheck("identity", "layers compose", composed),),

@@ -32,7 +32,7 @@ BOUND = Bound(
         Symbol("room", "1", "numbers that the fast memory holds", Trend.FALLS, least=1, sign="s"),
     ),
     formula="max(0, 2 * m * n * k / sqrt(room) - 2 * room)",
-    assumptions=("plain_products",),
+    assumptions=("plain_products", "given_inputs"),
     source="Smith et al. 2019; Irony, Toledo and Tiskin 2004",
     examples=(
         Example({"m": 1000, "k": 1000, "n": 1000, "room": 10000}, 19980000.0, "arithmetic"),

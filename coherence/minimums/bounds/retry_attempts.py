@@ -64,7 +64,7 @@ BOUND = Bound(
         Symbol("tries", "1", "tries in all, the first one included", Trend.RISES, least=1, whole=True, sign="t"),
     ),
     formula="tries if p == 1 else (1 - power(p, tries)) / (1 - p)",
-    assumptions=("independent_failures",),
+    assumptions=("independent_failures", "all_tries_made"),
     source="truncated geometric law",
     examples=(
         Example({"p": Fraction(1, 2), "tries": 4}, 1.875, "3 retries"),

@@ -60,7 +60,7 @@ BOUND = Bound(
         Symbol("weights", "1", "shares of what is read that are 0, 1, 2, ... decisions old", Trend.LIST, sign="h"),
     ),
     compute=of,
-    assumptions=("gain_law", "linear_plant"),
+    assumptions=("gain_law", "linear_plant", "integrator"),
     source="Schur 1917; Cohn 1922",
     examples=(
         Example({"weights": (Fraction(0), Fraction(1))}, 1.0, "2 sin(pi/6)", 1e-8),

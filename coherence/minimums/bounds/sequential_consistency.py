@@ -49,7 +49,7 @@ BOUND = Bound(
     loss="none",
     symbols=(Symbol("delay", "s", "delay of a message between two replicas", Trend.RISES, sign="d"),),
     formula="delay",
-    assumptions=("reliable_messages",),
+    assumptions=("reliable_messages", "several_users"),
     source="Lipton and Sandberg 1988; Attiya and Welch 1994",
     examples=(Example({"delay": Fraction(3, 100)}, 0.03, "arithmetic"),),
     proofs=(Recheck("smt", "two processes", two_processes, ProofGrade.RELATED),),
