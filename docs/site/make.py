@@ -51,7 +51,7 @@ def write_sources(source: Path, notebooks: Path | None = None) -> None:
     shutil.copytree(DOCS / "images", source / "images", ignore=shutil.ignore_patterns("*.py"))
     for name, path in pages.items():
         text = _relinked(path.read_text(encoding="utf-8"), path, source / name, source)
-        _write(source / name, _illustrated(text, source / name, notebooks) if notebooks else text)
+        _write(source / name, _illustrated(text, path, source / name, notebooks) if notebooks else text)
     held = {title: dict(write()) for title, write in HELD.items()}
     for title, entries in held.items():
         for name, text in entries.items():
@@ -59,18 +59,17 @@ def write_sources(source: Path, notebooks: Path | None = None) -> None:
     _write(source / "index.md", _index([name.removesuffix(".md") for name in pages], held))
 
 
-def _illustrated(text: str, target: Path, notebooks: Path) -> str:
+def _illustrated(text: str, page: Path, target: Path, notebooks: Path) -> str:
     """Returns a page with what its notebook shows, and copies the notebook and its pictures beside it."""
-    file = notebooks / f"{target.stem}.ipynb"
-    if not file.exists():
+    file, made = notebooks / f"{target.stem}.ipynb", runpy.run_path(str(DOCS / "notebooks" / "make.py"))
+    if made["PAGES"].get(target.stem) != page or not file.exists():  # guides have names of notebooks
         return text
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(file, target.parent)
-    illustrated = runpy.run_path(str(DOCS / "notebooks" / "make.py"))["illustrated"]
-    page, pictures = illustrated(text, json.loads(file.read_text(encoding="utf-8")), target.stem)
+    shown, pictures = made["illustrated"](text, json.loads(file.read_text(encoding="utf-8")), target.stem)
     for name, picture in pictures.items():
         (target.parent / name).write_bytes(picture)
-    return f"{page}\n{{download}}`This page as a notebook <{file.name}>`\n"
+    return f"{shown}\n{{download}}`This page as a notebook <{file.name}>`\n"
 
 
 def _write(path: Path, text: str) -> None:

@@ -131,7 +131,7 @@ def sixty_policies() -> str:
 
 
 @pytest.mark.slow
-def test_a_design_ofsixty_policies_has_a_page(tmp_path: Path) -> None:
+def test_a_design_of_sixty_policies_has_a_page(tmp_path: Path) -> None:
     assessed = _assessed(tmp_path, sixty_policies())
     read = _page(page(assessed))
     assert assessed.report.accounting.policies == 60
