@@ -93,7 +93,10 @@ def best_shares(fabric: Fabric) -> tuple[Fabric, tuple[frozenset[str], ...]]:
     best, best_time = even, all_gather(even).time
     prices: Sequence[float] = ()
     for _ in range(ROUNDS):
-        shares, time, prices = _solved(fabric, cuts)
+        solved = _solved(fabric, cuts)
+        if solved is None:
+            break
+        shares, time, prices = solved
         trial = _shared(fabric, shares)
         worst = all_gather(trial)
         if worst.time < best_time:
@@ -115,8 +118,11 @@ def _shared(fabric: Fabric, shares: Sequence[float]) -> Fabric:
     return replace(fabric, members=tuple(zip(fabric.names, exact, strict=True)))
 
 
-def _solved(fabric: Fabric, cuts: Iterable[FabricCut]) -> tuple[list[float], float, list[float]]:
-    """Minimises T over shares that add up to 1, where what each cut holds leaves it in T; also the cuts' prices."""
+def _solved(fabric: Fabric, cuts: Iterable[FabricCut]) -> tuple[list[float], float, list[float]] | None:
+    """Minimises T over shares that add up to 1, where what each cut holds leaves it in T; also the cuts' prices.
+
+    None where floats cannot hold rates that are so far apart: what the caller has is the answer then.
+    """
     import numpy as np
     from scipy.optimize import linprog
 
@@ -126,6 +132,8 @@ def _solved(fabric: Fabric, cuts: Iterable[FabricCut]) -> tuple[list[float], flo
     goal = np.array([0.0] * count + [1.0])
     answer = linprog(goal, A_ub=np.array(rows), b_ub=np.zeros(len(rows)),
                      A_eq=np.array([[1.0] * count + [0.0]]), b_eq=[1.0], method="highs")  # fmt: skip
+    if answer.x is None:
+        return None
     return list(answer.x[:-1]), float(answer.x[-1]) / scale, [-price for price in answer.ineqlin.marginals]
 
 

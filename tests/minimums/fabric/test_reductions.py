@@ -95,6 +95,13 @@ def test_the_best_shares_gather_sooner_than_even_ones() -> None:
     assert all_gather(shared).time == Fraction(1, 2) < all_gather(even).time == Fraction(2, 3)
 
 
+def test_rates_that_floats_cannot_hold_together_have_the_floor_of_their_cut() -> None:
+    """A link of 1 bit/s behind ports of 400 Gbit/s: the byte that goes each way over it takes eight seconds."""
+    slow = fabric("abc", [*both("a", "b", 50 * 10**9), *both("b", "c", Fraction(1, 8))], name="dead link")
+    assert all_reduce(slow).time == 8
+    assert schedule(slow).time >= 8
+
+
 def test_what_is_no_partition_says_nothing() -> None:
     made = ring(3)
     assert blocks_of(made, (frozenset({"n0"}), frozenset({"n1"}))).time == 0, "a member is in no block"
