@@ -8,7 +8,9 @@ probe looks at some phase of its period, drawn anew each time, and waits for its
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
+from coherence.base.reads import apart, note
 from coherence.language.design import Component, Design, Timer
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply
@@ -26,12 +28,12 @@ HANGS = ("hangs", "hang", "stuck")
 def restarts_of(design: Design, pool: Component, notes: list[str], *, refused: str = "") -> MemberRestarts | None:
     """Returns when the members of a pool begin anew; None where no timer says so.  `refused`: why none can be run."""
     windows: dict[str, list[Window]] = {"working": [], "hung": [], "starting": []}
-    for timer in _of_pool(design, pool):
-        kind = _begins(pool, timer)
-        why = refused or _not_run(timer, kind)
+    for timer in design.timers.values():
+        (kind, why), reads = apart(partial(_as_run, pool, timer, refused))
         if why:
             notes.append(f"{timer.name} is not run: {why}")
-        else:
+        elif kind:
+            note(reads)  # of a timer that is not run nothing counts as read
             windows[kind].append(_window(timer, notes))
     if not any(windows.values()):
         return None
@@ -51,12 +53,13 @@ def _taken_for_granted(pool: Component, windows: dict[str, list[Window]]) -> Ite
         yield f"the members of {pool.name} stand still and begin anew together, which ends the pause for them"
 
 
-def _of_pool(design: Design, pool: Component) -> Iterator[Timer]:
-    """Yields the timers that begin the members of a pool anew."""
-    for timer in design.timers.values():
-        verb, _, thing = timer.then.text.partition(" ") if timer.then is not None else ("", "", "")
-        if verb in RESTARTS and thing == pool.name:
-            yield timer
+def _as_run(pool: Component, timer: Timer, refused: str) -> tuple[str, str]:
+    """Returns from what a timer counts to begin the members of a pool anew, or why it is not run; else two times ""."""
+    verb, _, thing = timer.then.text.partition(" ") if timer.then is not None else ("", "", "")
+    if verb not in RESTARTS or thing != pool.name:
+        return "", ""
+    kind = _begins(pool, timer)
+    return kind, refused or _not_run(timer, kind)
 
 
 def _begins(pool: Component, timer: Timer) -> str:
