@@ -54,7 +54,7 @@ def told(text: str) -> str:
     return words if finding.verdict is not Verdict.UNDECIDED else finding.verdict.value
 
 
-SETTLES = "settles from every start"
+SETTLES = "settles from its start"
 MARGINAL = "never settles: pool.desired between 20 and 80, every 1 min 30 s"
 GROWS = "never settles: pool.desired between 1 and 400.5, every 2 min"
 AGES = {"0 s": SETTLES, "14 s": SETTLES, "15 s": MARGINAL, "16 s": MARGINAL, "30 s": GROWS, "31 s": GROWS}

@@ -310,7 +310,7 @@ def _settles(
     evidence, how = (_executed(group, rests, numbers), "") if rests.starts else _moved_one_way(group, runs, deadline)
     if evidence is not None:
         verb = "settles" if len(group.loops) == 1 else "settle"
-        message = f"{names} {verb} from every start{how}"
+        message = f"{names} {verb} from {_start(group.model)}{how}"
         return question.proved(message, group.places, group.names, evidence, assumptions=assumptions)
     ended = sum(1 for run in runs if run.orbit is not None)
     growth = f", linear growth per lap {linear.verdict.modulus:.4g}" if linear else ""
@@ -321,6 +321,15 @@ def _settles(
         group.names,
         bound=bound,
         assumptions=assumptions,
+    )
+
+
+def _start(model: Model) -> str:
+    """Returns what a proof is of: the one start that a design states, or each of those that it leaves open."""
+    return (
+        "its start"
+        if all(x.initial.exact for x in (*model.states.values(), *model.commands.values()))
+        else "every start"
     )
 
 

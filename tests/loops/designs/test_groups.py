@@ -59,9 +59,11 @@ loops:
 """
 
 
-@pytest.mark.parametrize(("start", "words"), [("0", "its only start"), ("0 .. 4", "all 5 starts")])
-def test_where_every_start_is_run_it_is_a_proof_of_all_of_them(start: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("start", "of", "words"), [("0", "its start", "its only start"), ("0 .. 4", "every start", "all 5 starts")]
+)
+def test_where_every_start_is_run_it_is_a_proof_of_all_of_them(start: str, of: str, words: str) -> None:
     (finding,) = answers(ALONE.format(start=start))
     assert finding.verdict is Verdict.PROVED
-    assert finding.message == "cool settles from every start"
+    assert finding.message == f"cool settles from {of}"
     assert finding.evidence.method == f"exact execution of {words} to a recurrence"
