@@ -326,11 +326,8 @@ def _settles(
 
 def _start(model: Model) -> str:
     """Returns what a proof is of: the one start that a design states, or each of those that it leaves open."""
-    return (
-        "its start"
-        if all(x.initial.exact for x in (*model.states.values(), *model.commands.values()))
-        else "every start"
-    )
+    initial = [*(s.initial for s in model.states.values()), *(c.initial for c in model.commands.values())]
+    return "its start" if all(interval.exact for interval in initial) else "every start"
 
 
 def _is_open(model: Model) -> bool:
