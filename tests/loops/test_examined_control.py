@@ -110,7 +110,7 @@ LINES = (
         (r"error\[COH220\]: always a\.x <= 0\.5: broken after 2 s",),
         1,
     ),
-    Line("D1 two promises", TWO, CHECK, (r"a\.x <= 0\.5: broken after 500 ms", r"b\.y <= 0\.5: broken after 4 s"), 1),
+    Line("D1 two promises", TWO, CHECK, (r"a\.x <= 0\.5: broken after 550 ms", r"b\.y <= 0\.5: broken after 4 s"), 1),
     Line(
         "D2 a bent law on an integrator, started on its other side",
         TANK % ("", 1, f"max(0.1 * {LATE}, 2 + 1.1 * ({LATE} - 15))", 0),

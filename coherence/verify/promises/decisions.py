@@ -56,7 +56,9 @@ def part_of(model: Model, promise: Promise) -> Model:
     condition = condition_of(model, promise)
     assert promise.condition is not None
     read = replace(promise, condition=replace(promise.condition, tree=condition))
-    return replace(with_even_steps(sliced(model, names_of(condition)), condition), promises={promise.name: read})
+    flows = promise.kind in ("always", "never")
+    clocked = with_even_steps(sliced(model, names_of(condition)), condition, flows=flows)
+    return replace(clocked, promises={promise.name: read})
 
 
 def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:

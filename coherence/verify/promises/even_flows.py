@@ -1,7 +1,8 @@
 """Gives states that flow at one rate for ever, and that no loop samples, steps at which promises are looked at.
 
-Between two steps such a state lies between its values at both, so that a comparison of sums of states that holds at
-each step holds always: the steps are exact.  They are a tenth of the time until the promise would break, or a second.
+Between two looks such a state lies between its values at both, so that a comparison of sums of states that holds at
+each holds always.  They are a tenth of the time until the promise would break apart, or a second.  What must always
+hold is looked at along the flows; what must come once is proved of states that step, each value one step early.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from fractions import Fraction
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import Constants, evaluate
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
-from coherence.model.model import Model, State
+from coherence.model.model import Interval, Model, State
 
 STEPS = 10
+CLOCK = "looks at even flows"  # no name of a design has spaces
 
 
-def with_even_steps(model: Model, condition: Tree) -> Model:
-    """Returns the model whose states step, where nothing else gives it a clock and each flows at one plain rate."""
+def with_even_steps(model: Model, condition: Tree, *, flows: bool) -> Model:
+    """Returns the model with steps, where nothing else gives it a clock and each state flows at one plain rate.
+
+    `flows`: the states go on flowing and the steps are a clock beside them; else the states themselves step.
+    """
     rates = {path: rate for path, state in model.states.items() if (rate := _rate(state)) is not None}
     reads = {*names_of(condition)}
     compared = isinstance(condition, Compare) and condition.op not in ("==", "!=")
@@ -29,6 +34,9 @@ def with_even_steps(model: Model, condition: Tree) -> Model:
     if not (_is_sum(condition.left) and _is_sum(condition.right)):
         return model
     step = _step(model.states, rates, Arithmetic("-", condition.left, condition.right))
+    if flows:
+        clock = replace(next(iter(model.states.values())), path=CLOCK, initial=Interval(Fraction(0), Fraction(0)))
+        return replace(model, states={**model.states, CLOCK: _stepped(clock, Fraction(0), step)})
     states = {path: _stepped(state, rates[path] * step, step) for path, state in model.states.items()}
     return replace(model, states=states)
 

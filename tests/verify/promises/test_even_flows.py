@@ -38,7 +38,11 @@ def test_a_sum_breaks_its_promise_exactly_where_a_line_crosses_the_edge(seed: in
         assert isinstance(found, Refuted)
         crossed = Fraction(max(0, most - begin), slope) if slope > 0 else Fraction(0)
         step = crossed / 10 or 1
-        assert crossed <= found.instants[-1].time <= crossed + step
+        last = found.instants[-1]
+        assert crossed <= last.time <= crossed + step
+        assert [last.after[f"{name}"] for name in ("a.x", "b.y")] == [
+            start + rate * last.time for start, rate in zip(starts, rates, strict=True)
+        ]
 
 
 def test_a_range_of_starts_breaks_it_from_one_end() -> None:
@@ -57,4 +61,4 @@ promises: {{p: {promise}}}
 """
     model = elaborate(read_text(text))
     assert all(state.step is None for state in part_of(model, model.promises["p"]).states.values())
-    assert with_even_steps(model, condition_of(model, model.promises["p"])) is model
+    assert with_even_steps(model, condition_of(model, model.promises["p"]), flows=True) is model
