@@ -55,6 +55,12 @@ def test_another_answer_than_the_page_says_is_a_difference() -> None:
     assert difference.endswith("it answers:\n3\n")
 
 
+def test_what_a_library_warns_of_is_no_answer() -> None:
+    warned = cell("2")
+    warned["outputs"].insert(0, {"output_type": "stream", "name": "stderr", "text": "TqdmWarning: IProgress not found"})
+    assert MAKE.answer(warned) == "2\n"
+
+
 def test_what_a_cell_draws_stands_below_its_session() -> None:
     text, pictures = MAKE.illustrated(PAGE, {"cells": [cell("2"), cell("", picture=True)]}, "page")
     assert pictures == {"page-1.png": b"hello"}

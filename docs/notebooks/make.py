@@ -90,9 +90,10 @@ def differences(text: str, notebook: Mapping[str, Any]) -> list[str]:
 
 
 def answer(cell: Mapping[str, Any]) -> str:
-    """Returns what a cell printed and the text of its value, as a session shows them."""
-    texts = [output.get("text") or output.get("data", {}).get("text/plain", "")
-             for output in cell["outputs"] if output["output_type"] in ("stream", "execute_result")]  # fmt: skip
+    """Returns what a cell printed and the text of its value, as a session shows them: no warnings of libraries."""
+    shown = [output for output in cell["outputs"]
+             if output["output_type"] in ("stream", "execute_result") and output.get("name") != "stderr"]  # fmt: skip
+    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in shown]
     return "".join(text if text.endswith("\n") else f"{text}\n" for text in map("".join, texts))
 
 
