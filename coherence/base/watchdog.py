@@ -29,7 +29,8 @@ STOPPED, STOPPED_CODE = "stopped by Ctrl-C", 130  # what a run says of what it d
 GRACE = 0.5  # s beyond a limit, for computations that look at the clock themselves and then say what they know
 LEAST = 1e-3  # s that a timer is set for: 0 would switch it off
 AGAIN = 0.02  # s: when to look again, where the alarm comes amid something that must not be interrupted
-DELICATE = ("/z3/z3.py", "/z3/z3core.py")
+DELICATE = ("/z3/z3.py", "/z3/z3core.py", "/weakref.py", "/_weakrefset.py")
+COMPILER = "/llvmlite/"
 
 
 class TimeOverError(BaseException):
@@ -171,13 +172,14 @@ def many_limits() -> Iterator[None]:
 def _is_delicate(frame: FrameType | None) -> bool:
     """Decides whether something would be left half made, or the alarm be lost.
 
-    A module that is imported, an object of a library in C, a limit; a call of the garbage collector, which drops
-    exceptions.
+    A module that is imported, an object of a library in C, a limit; a call that drops exceptions, of the garbage
+    collector, of a weak reference or of the compiler.
     """
     collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
         code = frame.f_code
-        if code.co_filename.startswith("<frozen importlib") or code.co_filename.endswith(DELICATE):
+        file = code.co_filename
+        if file.startswith("<frozen importlib") or file.endswith(DELICATE) or COMPILER in file:
             return True
         if code in collecting or code in _OWN or code.co_name == "__del__":
             return True

@@ -167,7 +167,8 @@ def _joined(
     cut_short = any(answers.cut_short for answers in answered.values())
     unread = without(joined([answers.not_read for answers in answered.values()]), basis(reads, reviewed))
     counted = account(design, ordered)
-    counted = replace(counted, unanswered=counted.unanswered * options.everything, cut_short=int(cut_short))
+    unanswered = counted.unanswered if options.everything else 0
+    counted = replace(counted, unanswered=unanswered, cut_short=int(cut_short))
     answers = Answers(ordered, counted, outside, cut_short, unread)
     return Analysis(design, answers, options, answered)
 

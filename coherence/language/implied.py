@@ -135,10 +135,10 @@ def with_named_numbers(design: Design) -> Design:
 
 def takes_names(design: Design) -> bool:
     """Returns whether a loop states a number by an expression: an edit elsewhere may change it."""
+    from coherence.language.shared_rates import ComputedQuantity
+
     stated = (each for loop in design.loops.values() for each in _numbers_of(loop))
-    return any(
-        isinstance(each, Formula) or (isinstance(each, Quantity) and type(each) is not Quantity) for each in stated
-    )
+    return any(isinstance(each, Formula | ComputedQuantity) for each in stated)
 
 
 def _numbers_of(loop: Loop) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Generator
 
 import numpy as np
@@ -25,6 +26,8 @@ from coherence.base.watchdog import (
     many_limits,
     run_limit,
 )
+
+NOTHING = "define void @nothing() { ret void }"
 
 
 def busy(seconds: float) -> None:
@@ -115,6 +118,38 @@ def test_an_alarm_amid_a_call_of_the_garbage_collector_is_not_lost() -> None:
             collect_and_go_on()
     finally:
         gc.callbacks.remove(collected)
+
+
+def test_an_alarm_amid_the_end_of_a_weakly_held_object_is_not_lost() -> None:
+    class Held:
+        pass
+
+    def drop_and_go_on() -> None:
+        held = Held()
+        weakref.finalize(held, busy, 0.3)
+        del held
+        busy(10)
+
+    with pytest.raises(TimeOverError), at_most(0.1):
+        drop_and_go_on()
+
+
+def test_an_alarm_amid_a_call_of_the_compiler_is_not_lost() -> None:
+    """A call from C by the compiler of loops drops what is raised in it."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    module = binding.parse_assembly(f'target triple = "{binding.get_default_triple()}"\n' + NOTHING)
+    engine = binding.create_mcjit_compiler(module, binding.Target.from_default_triple().create_target_machine())
+    engine.set_object_cache(lambda _module, _data: busy(0.3))
+
+    def compile_and_go_on() -> None:
+        engine.finalize_object()
+        busy(10)
+
+    with pytest.raises(TimeOverError), at_most(0.1):
+        compile_and_go_on()
 
 
 def swallowing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit
 from coherence.findings.question_input import Subject
-from coherence.language.design import Limit
+from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree
 from coherence.language.roles import counts
 from coherence.language.schema_kinds import Formula, Quantity, Word
@@ -115,6 +116,15 @@ def counted_in_flight(limit: Limit) -> str:
 def always_holds(limit: Limit) -> bool:
     """Decides whether there is one of a limit and it holds at every time."""
     return limit.per is None and limit.during is None
+
+
+def in_flight_limits(design: Design, counted: Collection[str]) -> list[tuple[Limit, Quantity]]:
+    """Returns the limits on what is in flight under one of some names that hold at every time, with their numbers."""
+    return [
+        (limit, limit.at_most)
+        for limit in design.limits.values()
+        if counted_in_flight(limit) in counted and always_holds(limit) and isinstance(limit.at_most, Quantity)
+    ]
 
 
 def narrowed(subject: Subject, quantity: Quantity, high: Fraction) -> Edit | None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import Constants, evaluate
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
-from coherence.model.model import Interval, Model, State
+from coherence.model.model import EVERYTHING, Interval, Model, State
 
 STEPS = 10
 CLOCK = "looks at even flows"  # no name of a design has spaces
@@ -35,15 +35,16 @@ def with_even_steps(model: Model, condition: Tree, *, flows: bool) -> Model:
         return model
     step = _step(model.states, rates, Arithmetic("-", condition.left, condition.right))
     if flows:
-        clock = replace(next(iter(model.states.values())), path=CLOCK, initial=Interval(Fraction(0), Fraction(0)))
+        zero = Interval(Fraction(0), Fraction(0))
+        clock = replace(next(iter(model.states.values())), path=CLOCK, initial=zero, integer=False)
         return replace(model, states={**model.states, CLOCK: _stepped(clock, Fraction(0), step)})
     states = {path: _stepped(state, rates[path] * step, step) for path, state in model.states.items()}
     return replace(model, states=states)
 
 
 def _rate(state: State) -> Fraction | None:
-    """Returns the rate of a state whose flow reads nothing; None for any other."""
-    if state.flow is None or state.switch is not None or names_of(state.flow):
+    """Returns the rate of a state whose flow reads nothing; None for any other, and for one that stops at a range."""
+    if state.flow is None or state.switch is not None or names_of(state.flow) or state.range != EVERYTHING:
         return None
     rate = evaluate(state.flow, Constants({}))
     return Fraction(rate) if isinstance(rate, int | Fraction) and not isinstance(rate, bool) else None

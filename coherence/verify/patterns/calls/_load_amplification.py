@@ -23,7 +23,7 @@ from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.paths import ANY, QUICK, Way, amplification, heaviest, open_share, ways, work_beside
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
 from coherence.verify.facts.design_facts import copies, known
-from coherence.verify.facts.limits import always_holds, counted_in_flight
+from coherence.verify.facts.limits import always_holds, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.queues.offered_load import long_run_rate, unstated_sources
 
@@ -272,11 +272,10 @@ def in_flight_limit(design: Design, load: AmplifiedLoad) -> Limit | None:
     """Returns the smallest breaker: a limit that rejects, of all tries in flight from the workload or to the callee."""
     counted = (load.workload.name, load.callee, f"{load.workload.name}.requests", f"{load.callee}.requests")
     limits = [
-        (limit.at_most.high, limit.name)
-        for limit in design.limits.values()
-        if isinstance(limit.at_most, Quantity) and counted_in_flight(limit) in counted
-        and limit.when_full is not None and limit.when_full.text == "reject" and always_holds(limit)
-    ]  # fmt: skip
+        (most.high, limit.name)
+        for limit, most in in_flight_limits(design, counted)
+        if limit.when_full is not None and limit.when_full.text == "reject"
+    ]
     return design.limits[min(limits)[1]] if limits else None
 
 

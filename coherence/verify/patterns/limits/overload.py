@@ -60,7 +60,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, as_many, copies, known, scalers, scaling
-from coherence.verify.facts.limits import always_holds, cap, counted_in_flight, place_of
+from coherence.verify.facts.limits import cap, in_flight_limits, place_of
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import (
@@ -164,12 +164,7 @@ def _slots(facts: DesignFacts, station: LoadedThing) -> tuple[Limit, Quantity] |
         return None
     heads = (station.thing, *(station.demand.names if len(station.demand.names) == 1 else ()))
     counted = {text for head in heads for text in (head, f"{head}.requests")}
-    limits = [
-        (limit, limit.at_most)
-        for limit in facts.design.limits.values()
-        if counted_in_flight(limit) in counted and always_holds(limit) and isinstance(limit.at_most, Quantity)
-    ]
-    least = min(limits, key=lambda pair: pair[1].low, default=None)
+    least = min(in_flight_limits(facts.design, counted), key=lambda pair: pair[1].low, default=None)
     return least if least is not None and least[1].low < station.many else None
 
 

@@ -7,8 +7,8 @@ request of low priority holds a member of the first and waits at the second behi
 long as these come; whoever has the highest priority waits for that member.  Taking a member from a lower class does
 not help: who waits for an answer is not in service.
 
-It is bounded where the call ends by a limit within the patience of the high ones, and where a limit on the middle ones
-in flight leaves a member of the second to others.
+It is bounded where the call ends by a limit within the patience of the high ones, and where limits on all of middle
+priority in flight leave a member of the second to others.
 
 ## Why it hurts
 The order of priorities is turned round: the most urgent waits for the least urgent, and no queue of its own class
@@ -37,7 +37,7 @@ L. Sha, R. Rajkumar, J. P. Lehoczky, Priority Inheritance Protocols, IEEE Transa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -47,10 +47,11 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.calls import Call
+from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
-from coherence.verify.facts.limits import always_holds, counted_in_flight
+from coherence.verify.patterns.placement._held_members import least_in_flight
 
 QUESTION = Question("COH251", "priority-inversion", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -59,17 +60,18 @@ BY_PRIORITY = ("priority", "preemptive", "preemptive repeat")
 
 @dataclass(frozen=True)
 class HeldMember:
-    """A thing that calls on another one, and the workloads of high, middle and low priority there."""
+    """A thing that calls on another one, and the workloads of high, middle (rising) and low priority there."""
 
     call: Call
     high: Workload
-    middle: Workload
+    middles: tuple[Workload, ...]
     low: Workload
 
     @property
     def of(self) -> tuple[str, ...]:
         """Returns the names of what the answer is about."""
-        return (self.high.name, self.low.name, self.middle.name, self.first, self.second, self.call.name)
+        middles = (own.name for own in self.middles)
+        return (self.high.name, self.low.name, *middles, self.first, self.second, self.call.name)
 
     @property
     def first(self) -> str:
@@ -103,7 +105,7 @@ def _held(facts: DesignFacts, call: Call) -> HeldMember | None:
         return None
     low, high = inside[0], inside[-1]
     between = [own for own in beside if own not in inside and priority(low) < priority(own) < priority(high)]
-    return HeldMember(call, high, between[-1], low) if between else None
+    return HeldMember(call, high, tuple(between), low) if between else None
 
 
 def _sending(facts: DesignFacts, thing: str) -> list[Workload]:
@@ -118,23 +120,32 @@ def priority(workload: Workload) -> Fraction:
 
 
 def _answer(subject: Subject, facts: DesignFacts, held: HeldMember) -> Iterator[Finding]:
-    members, cap = copies(facts, held.second), _cap(facts, held.middle)
+    members = copies(facts, held.second)
     few = members.low if members is not None and members.low is not None else None
-    if cap is not None and few is not None and cap.high < few:
-        claim = Certificate(claim=f"(< {rational(cap.high)} {rational(few)})").script()
-        message = f"{held.middle.name} holds at most {render_quantity(cap.high)} of {few} members of {held.second}"
-        places = (cap.place.labelled("so many of them at once"), *_places(held))
-        yield QUESTION.proved(message, places, held.of, arithmetic({"members": (few, "")}, certificate=claim))
-    elif not _ends_in_time(held):
-        yield _conflict(subject, held)
+    caps = {own.name: least_in_flight(facts.design, own, held.second) for own in held.middles}
+    stated = [cap[1] for cap in caps.values() if cap is not None]
+    most = sum((cap.high for cap in stated), Fraction(0))
+    if len(stated) < len(caps) or few is None or most >= few:
+        free = [own for own in held.middles if caps[own.name] is None]
+        yield from [] if _ends_in_time(held) else [_conflict(subject, held, (free or held.middles)[-1])]
+        return
+    places = (*(cap.place.labelled("so many of them at once") for cap in stated), *_places(held, held.middles))
+    others = _others(facts.design, held)
+    if others:
+        needs = f"needs to know with which priority {' and '.join(others)} {'call' if len(others) > 1 else 'calls'}"
+        yield QUESTION.undecided(f"{needs} {held.second}", places, held.of)
+        return
+    names = " and ".join(own.name for own in held.middles)
+    message = f"{names} {'hold' if len(caps) > 1 else 'holds'} at most {render_quantity(most)} of {few} members"
+    claim = Certificate(claim=f"(< {rational(most)} {rational(few)})").script()
+    evidence = arithmetic({"members": (few, "")}, certificate=claim)
+    yield QUESTION.proved(f"{message} of {held.second}", places, held.of, evidence)
 
 
-def _cap(facts: DesignFacts, workload: Workload) -> Quantity | None:
-    """Returns the least limit of requests of a workload in flight."""
-    counted = {workload.name, f"{workload.name}.requests"}
-    limits = (own for own in facts.design.limits.values() if counted_in_flight(own) in counted and always_holds(own))
-    stated = [limit.at_most for limit in limits if isinstance(limit.at_most, Quantity)]
-    return min(stated, key=lambda value: value.high, default=None)
+def _others(design: Design, held: HeldMember) -> list[str]:
+    """Returns what else calls the second thing, and is no workload: whose priority its calls have is not followed."""
+    callers = dict.fromkeys(str(call.caller) for call in design.calls if str(call.callee) == held.second)
+    return [name for name in callers if name != held.first and name not in design.workload]
 
 
 def _ends_in_time(held: HeldMember) -> bool:
@@ -143,15 +154,15 @@ def _ends_in_time(held: HeldMember) -> bool:
     return patience is not None and isinstance(ends, Quantity) and ends.high <= patience.low
 
 
-def _places(held: HeldMember) -> tuple[Place, ...]:
+def _places(held: HeldMember, middles: Sequence[Workload]) -> tuple[Place, ...]:
     return tuple(
         (own.priority.place if own.priority is not None else own.place).labelled(f"the priority of {own.name}")
-        for own in (held.high, held.middle, held.low)
+        for own in (held.high, *middles, held.low)
     )
 
 
-def _conflict(subject: Subject, held: HeldMember) -> Finding:
-    high, middle, low, first, second = held.high.name, held.middle.name, held.low.name, held.first, held.second
+def _conflict(subject: Subject, held: HeldMember, between: Workload) -> Finding:
+    high, middle, low, first, second = held.high.name, between.name, held.low.name, held.first, held.second
     message = (
         f"{high} waits at {first} for as long as {middle}, of a lower priority, keeps {second} busy: {low} holds the "
         f"members of {first} and waits at {second} behind {middle}"
@@ -161,9 +172,9 @@ def _conflict(subject: Subject, held: HeldMember) -> Finding:
         Step(None, f"{middle} comes to {second} again and again, and is served before them"),
         Step(None, f"a request of {high} comes to {first}: no member is free, and none becomes free"),
     )
-    numbers = {f"priority of {own.name}": (priority(own), "") for own in (held.high, held.middle, held.low)}
+    numbers = {f"priority of {own.name}": (priority(own), "") for own in (held.high, between, held.low)}
     return QUESTION.conflict(
-        message, _places(held), held.of, arithmetic(numbers, witness=witness), certain=False,
+        message, _places(held, [between]), held.of, arithmetic(numbers, witness=witness), certain=False,
         assumptions=(f"{middle} may come as often as {second} serves it for a time",),
         repairs=_repairs(subject, held),
     )  # fmt: skip

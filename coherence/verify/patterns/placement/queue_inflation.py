@@ -36,7 +36,7 @@ lambda.  Waits of stations that a request passes one after another add up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -54,6 +54,7 @@ from coherence.verify.patterns.limits.overload import WAITING, LoadedThing, stat
 QUESTION = Question("COH252", "queue-inflation", "ai.04 runtime control coherence", proves=False)
 QUESTIONS = (QUESTION,)
 ZERO = Fraction(0)
+MOST_QUEUES = 1000  # of a path: stages that call the same things again and again double it
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
     design = subject.design
     if not design.limits or not design.calls:
         return
-    facts = known(subject)
+    paths = CallPaths(known(subject))
     for workload in design.workload.values():
-        if workload.deadline is not None:
-            path = _path(facts, _calls(facts, workload.name), frozenset({workload.name}))
-            if path is not None and _inflates(path, workload.deadline):
-                yield _conflict(subject, workload, workload.deadline, path)
+        path = paths.longest(workload.name) if workload.deadline is not None else None
+        if path is not None and workload.deadline is not None and _inflates(path, workload.deadline):
+            yield _conflict(subject, workload, workload.deadline, path)
 
 
 def _inflates(path: QueuePath, deadline: Quantity) -> bool:
@@ -102,39 +102,53 @@ def _inflates(path: QueuePath, deadline: Quantity) -> bool:
     return alone and len(path.queues) > 1 and path.time > deadline.high
 
 
-def _calls(facts: DesignFacts, caller: str) -> list[Call]:
-    return [call for call in facts.design.calls if str(call.caller) == caller and call.fallback_for is None]
+class CallPaths:
+    """The longest path behind each thing that calls others, found once for all that call it."""
+
+    def __init__(self, facts: DesignFacts) -> None:
+        self.facts = facts
+        self.behind: dict[str, QueuePath | None] = {}
+        self.calls: dict[str, list[Call]] = {}
+        for call in facts.design.calls:
+            if call.fallback_for is None:
+                self.calls.setdefault(str(call.caller), []).append(call)
+
+    def longest(self, thing: str) -> QueuePath | None:
+        """Returns the longest path behind a thing; None where one comes back, is conditional, or is asked for too much.
+
+        Stages follow one another; of calls without an order, which may be made at once, the longest counts.
+        """
+        if thing not in self.behind:
+            self.behind[thing] = None  # while it is looked for: a path comes back
+            self.behind[thing] = self._joined(self.calls.get(thing, []))
+        return self.behind[thing]
+
+    def _joined(self, calls: Sequence[Call]) -> QueuePath | None:
+        path = QueuePath()
+        for own in _stages(calls):
+            parts = [self._of_call(call) for call in own]
+            known_parts = [part for part in parts if part is not None]
+            if len(known_parts) < len(parts) or len(path.queues) > MOST_QUEUES:
+                return None
+            path = path.then(max(known_parts, key=lambda part: part.time))
+        return path
+
+    def _of_call(self, call: Call) -> QueuePath | None:
+        thing = str(call.callee)
+        station = station_of(self.facts, thing)
+        full = station is not None and (station.each.open or station.demand.high >= station.capacity)
+        inner = None if call.cases or full else self.longest(thing)
+        return None if inner is None else _own(self.facts, thing, station).then(inner)
 
 
-def _path(facts: DesignFacts, calls: Sequence[Call], before: frozenset[str]) -> QueuePath | None:
-    """Returns the longest path of some calls; None where one comes back, is conditional, or is asked for too much.
-
-    Stages follow one another; of calls without an order, which may be made at once, the longest counts.
-    """
+def _stages(calls: Sequence[Call]) -> Iterable[list[Call]]:
+    """Returns calls that are made at once together; where some have a stage, each without one is alone."""
     stages: dict[str, list[Call]] = {}
     ordered = any(call.stage is not None for call in calls)
     for number, call in enumerate(calls):
         alone = f" {number}" if ordered else ""
         stages.setdefault(call.stage.text if call.stage is not None else alone, []).append(call)
-    path = QueuePath()
-    for own in stages.values():
-        parts = [_of_call(facts, call, before) for call in own]
-        known_parts = [part for part in parts if part is not None]
-        if len(known_parts) < len(parts):
-            return None
-        path = path.then(max(known_parts, key=lambda part: part.time))
-    return path
-
-
-def _of_call(facts: DesignFacts, call: Call, before: frozenset[str]) -> QueuePath | None:
-    thing = str(call.callee)
-    if thing in before or call.cases:
-        return None
-    station = station_of(facts, thing)
-    if station is not None and (station.each.open or station.demand.high >= station.capacity):
-        return None
-    inner = _path(facts, _calls(facts, thing), before | {thing})
-    return None if inner is None else _own(facts, thing, station).then(inner)
+    return stages.values()
 
 
 def _own(facts: DesignFacts, thing: str, station: LoadedThing | None) -> QueuePath:

@@ -6,9 +6,10 @@ waits no longer than P (its `deadline`, or the limit of its call).  Where as man
 pool has members, some state has all of them in service and just begun: who comes then waits T.  With T above P that
 request is lost, however low the load is.
 
-A limit on the long ones in flight (`counts: jobs in flight`) that is below the number of members leaves a slot, and a
-pool that lets a higher `priority` take a member (`discipline: preemptive`) has none to lock.  A pool that is asked for
-more than it serves is `overload`: nothing is said of it here.
+A limit on the long ones in flight (`counts: jobs in flight`) that is below the number of members leaves a slot, where
+no request holds two (second copies, tries that their caller has left).  A pool that lets a higher `priority` take a
+member (`discipline: preemptive`) has none to lock.  A pool that is asked for more than it serves is `overload`: nothing
+is said of it here.
 
 ## Why it hurts
 Utilisation is low, no queue is long on average, and from time to time everybody waits for as long as a batch job runs.
@@ -48,8 +49,8 @@ from coherence.language.design import Limit
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Spread2, Workload
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.facts.limits import always_holds, counted_in_flight
 from coherence.verify.patterns.limits.overload import LoadedThing, station_of
+from coherence.verify.patterns.placement._held_members import least_in_flight
 
 QUESTION = Question("COH250", "slot-locking", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -140,7 +141,7 @@ def _shared(facts: DesignFacts, component: Component) -> SharedPool | None:
         return None
     least = min(waits, key=lambda name: waits[name].low)
     others = (
-        LongTasks(own, callers[name], longest(own), _cap(facts, own, callers[name]))
+        LongTasks(own, callers[name], longest(own), least_in_flight(facts.design, own, component.name))
         for name, own in workloads.items() if name != least
     )  # fmt: skip
     return SharedPool(pool, workloads[least], callers[least], waits[least], tuple(others))
@@ -161,17 +162,6 @@ def _patience(workload: Workload, call: Call) -> Quantity | None:
     """Returns how long a request of a workload waits at most; None where it waits for ever."""
     own = [value for value in (workload.deadline, call.per_try, call.deadline) if isinstance(value, Quantity)]
     return min(own, key=lambda value: value.low, default=None)
-
-
-def _cap(facts: DesignFacts, workload: Workload, call: Call) -> tuple[Limit, Quantity] | None:
-    """Returns the least limit of requests of a workload in flight."""
-    counted = {workload.name, f"{workload.name}.requests", call.name}
-    own = [
-        (limit, limit.at_most)
-        for limit in facts.design.limits.values()
-        if counted_in_flight(limit) in counted and always_holds(limit) and isinstance(limit.at_most, Quantity)
-    ]
-    return min(own, key=lambda pair: pair[1].low, default=None)
 
 
 def _answer(subject: Subject, shared: SharedPool) -> Iterator[Finding]:

@@ -14,7 +14,8 @@ from coherence.language.reading import read_text
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import OUTCOMES, simulate
 from coherence.simulate.requests.program import Arrivals, Service
-from coherence.verify.patterns.placement.queue_inflation import ask
+from coherence.verify.facts.design_facts import known
+from coherence.verify.patterns.placement.queue_inflation import CallPaths, ask
 
 QUEUES = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 400)), min_size=1, max_size=4)
 INFLATED = [(200, 150), (100, 150)]  # rate, and what may wait
@@ -67,3 +68,11 @@ def test_a_burst_makes_requests_late_within_all_limits_and_none_in_the_repaired_
     assert inflated["deadline"] > 10
     assert repaired["deadline"] == 0
     assert repaired["completed"] > inflated["completed"] * 0.5
+
+
+def test_a_diamond_of_calls_is_walked_once_for_each_thing() -> None:
+    """Sixty levels of two things each: 2^60 paths, and one longest path behind each thing."""
+    pairs = [f"{{from: {a}{n}, to: {b}{n + 1}}}" for n in range(60) for a in "ab" for b in "ab"]
+    things = "\n".join(f"  {a}{n}: {{copies: 1, rate_per_copy: 1 req/s}}" for n in range(61) for a in "ab")
+    text = f"coherence: 1\ncomponents:\n{things}\ncalls: [{', '.join(pairs)}]\n"
+    assert CallPaths(known(Subject(read_text(text, "d"), {"d": text}))).longest("a0") is not None
