@@ -10,14 +10,14 @@ import click
 @click.command("explain")
 @click.argument("name")
 def command(name: str) -> int:
-    """Print the page of NAME: a code or slug (COH203), a key of the language (hold_down, loops.timescale), or a part
-    (kubernetes_hpa).
+    """Print the page of NAME: a code or slug (COH203), a key of the language (hold_down, loops.timescale), a part
+    (kubernetes_hpa), a domain (ai.07), or a topic (hybrid-cloud): which command answers it, what is refused and why.
     """
     from coherence.base.errors import UsageError
 
     pages = list(_pages(name))
     if not pages:
-        raise UsageError(f"there is no code, key or part '{name}': {_near(name)}")
+        raise UsageError(f"there is no code, key, part, domain or topic '{name}': {_near(name)}")
     click.echo("\n\n".join(pages))
     return 0
 
@@ -37,14 +37,27 @@ def _pages(name: str) -> Iterator[str]:
     if keys := keys_named(name):
         yield wrapped(render_keys(keys), width)
     yield from (wrapped(part_page(folder, name), width) for folder in folders_of(name))
+    yield from (wrapped("\n".join(page), width) for page in _of_topics(name))
+
+
+def _of_topics(name: str) -> Iterator[Iterator[str]]:
+    from coherence.findings.diagnostic_domains import domain, domains
+    from coherence.findings.topics import domain_page, topic
+
+    if name in domains():
+        yield domain_page(domain(name))
+    if (own := topic(name)) is not None:
+        yield own.page()
 
 
 def _near(name: str) -> str:
     from coherence.base.errors import did_you_mean
+    from coherence.findings.diagnostic_domains import domains
     from coherence.findings.registry import question_pages
+    from coherence.findings.topics import topic_names
     from coherence.language.pages.part_pages import part_names
     from coherence.language.pages.reference import declared_keys
 
     codes = [word for page in question_pages() for word in (page.code, page.slug)]
     keys = [word for key in declared_keys() for word in (key.path, key.path.rpartition(".")[2])]
-    return did_you_mean(name, [*codes, *keys, *part_names()])
+    return did_you_mean(name, [*codes, *keys, *part_names(), *domains(), *topic_names()])

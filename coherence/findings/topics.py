@@ -1,0 +1,52 @@
+"""Says of topics that people ask about which command answers, and what is refused with its reason.
+
+Each file `topics/NAME.toml` is one topic.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+
+from coherence.findings.diagnostic_domains import Domain
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What people ask about: what answers it, each with a command, and what does not, each with its reason."""
+
+    name: str
+    title: str
+    answered: tuple[str, ...]
+    refused: tuple[str, ...]
+
+    def page(self) -> Iterator[str]:
+        """Yields its page, line by line."""
+        yield f"{self.name}: {self.title}"
+        yield from ("", "answered:", *(f"- {line}" for line in self.answered))
+        yield from ("", "refused:", *(f"- {line}" for line in self.refused))
+
+
+def topic_names() -> tuple[str, ...]:
+    """Returns the names of all topics."""
+    folder = files(__package__).joinpath("topics")
+    return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml")))
+
+
+def topic(name: str) -> Topic | None:
+    """Returns the topic of a name; None where there is none."""
+    if name not in topic_names():
+        return None
+    data = tomllib.loads(files(__package__).joinpath("topics", f"{name}.toml").read_text(encoding="utf-8"))
+    return Topic(name, data["title"], tuple(data["answered"]), tuple(data["refused"]))
+
+
+def domain_page(domain: Domain) -> Iterator[str]:
+    """Yields the page of a domain, line by line."""
+    yield f"{domain.name}: {domain.title} ({domain.cluster}; for {domain.teams})"
+    yield from ("", domain.scope, "", f"coherence check DESIGN --domain {domain.name} asks {', '.join(domain.codes)}")
+    yield from (f"is also answered by: {command}" for command in domain.commands)
+    yield from (f"is meant for {condition.words}" for condition in domain.valid)
+    yield from ("", "refused:", *(f"- {line}" for line in domain.not_covered))
