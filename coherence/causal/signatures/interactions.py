@@ -1,7 +1,8 @@
 """Tests whether two changes together do more than the sum of what each does: superadditivity, with its interval.
 
-Runs come in fours on the same chances: without a change, with one, with the other, with both.  The contrast both - one -
-other + none is what they do together beyond their sum; where effects add it is 0 on average, however large each is.
+Runs come in fours: without a change, with one, with the other, with both, best on the same chances.  The contrast
+both - one - other + none is what they do together beyond their sum; where effects add it is 0 on average, however
+large each is.
 One-sided t-test over independent fours.  SOURCE: R. A. Fisher, The Design of Experiments (1935), chapter 6.
 """
 
@@ -20,7 +21,7 @@ NULL = "effects that add: both changes together do what each does by itself, one
 
 @dataclass(frozen=True)
 class FourRuns:
-    """A loss in runs on one chance: without the two changes, with each of them alone, with both."""
+    """A loss in four runs: without the two changes, with each of them alone, with both."""
 
     none: float
     first: float

@@ -1,18 +1,20 @@
 """Interactions of modes: requests to servers that become slower by a fifth (one mode) and get more load (another mode).
 
-Both changes at one server, at a load of .6: waits grow as 1 / (1 - load), so that together they do more than each alone.
-Each change at a server of its own, one after the other: what users wait is the sum, and effects add.
+Both changes at one server, at a load of .6: waits grow as 1 / (1 - load), so that together they do more than each
+alone.  Each change at a server of its own, one after the other: what users wait is the sum, and effects add.
 """
 
 from __future__ import annotations
 
 from functools import partial
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from coherence.causal.signatures.interactions import FourRuns, interaction
 from coherence.causal.signatures.signature import Signature
 from coherence.exploring.experiments.experiment import Chance, Experiment, PowerCurve, waits
+
+if TYPE_CHECKING:
+    import numpy as np
 
 RUNS, REQUESTS, LOAD = 12, 4_000, 0.6
 SLOWER, MORE = 0.2, 0.15  # shares of a service and of the load
@@ -42,23 +44,17 @@ def answered(drawn: Chance, *, together: bool, requests: int = REQUESTS) -> Sign
 
 
 def apart(drawn: Chance) -> Signature:
-    """Returns what the test answers where each server is observed in runs of its own: sums with chance in them."""
-    fours = (four(drawn, together=False) for _ in range(RUNS))
-    noise = 0.02
-    return interaction(
-        [
-            FourRuns(*(time * (1 + noise * drawn.standard_normal()) for time in (f.none, f.first, f.second, f.both)))
-            for f in fours
-        ]
-    )
+    """Returns what the test answers where each change is at a server of its own; each run has its own chances."""
+    fours = ([four(drawn, together=False) for _ in range(4)] for _ in range(RUNS))
+    return interaction([FourRuns(a.none, b.first, c.second, d.both) for a, b, c, d in fours])
 
 
 EXPERIMENT = Experiment(
     "6 interactions of modes",
-    "Modes interact multiplicatively. Of two that meet in one queue that is so; where each has a queue of its own their "
-    "effects add, however large they are.",
+    "Modes interact multiplicatively. Of two that meet in one queue that is so; where each has a queue of its own "
+    "their effects add, however large they are.",
     __doc__ or "",
-    {"each at a server of its own, times measured with 2 % of noise": apart},
+    {"each at a server of its own": apart},
     {"both at one server": partial(answered, together=True)},
     (
         PowerCurve(

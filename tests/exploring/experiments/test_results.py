@@ -40,9 +40,9 @@ def shift(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control_distortion, "EXPERIMENT", SHIFT)
 
 
-def test_the_five_modes_are_experiments_in_their_order() -> None:
+def test_the_five_modes_and_their_interactions_are_experiments_in_their_order() -> None:
     assert results.experiment_names() == (
-        "asymmetry-drift", "memory-path", "inaccessible-capacity", "control-distortion", "migration",
+        "asymmetry-drift", "memory-path", "inaccessible-capacity", "control-distortion", "migration", "interactions",
     )  # fmt: skip
 
 
