@@ -45,7 +45,7 @@ def hangs(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        ("coherence.loops.designs.group_runs._long_run", "valve: undecided: the time limit was reached"),
+        ("coherence.simulate.execute.orbits.FollowedRun.until", "valve: undecided: the time limit was reached"),
         ("coherence.loops.analysis.design_analysis._points", "valve: undecided: the time limit was reached"),
         ("coherence.loops.analysis.retuning.retuned", "other settings were sought for a part of the groups only"),
         ("coherence.loops.designs.predicted_cycles.predicted_cycles", "all loops: undecided: the time limit"),
@@ -76,7 +76,7 @@ def test_the_time_limit_counts_seconds_of_the_processor(
     whole = Deadline(0.2)
     time.sleep(0.3)
     assert whole.left > 0.1
-    monkeypatch.setattr("coherence.loops.designs.group_runs._long_run", works)
+    monkeypatch.setattr("coherence.simulate.execute.orbits.FollowedRun.until", works)
     (tmp_path / "design.yaml").write_text(DESIGN, encoding="utf-8")
     begun = time.process_time()
     run(["analyze", str(tmp_path / "design.yaml"), "--time-limit", "0.5", "--no-retune"])

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from coherence.base.watchdog import TimeOverError
 from coherence.language.expressions.evaluate import NotExactError
@@ -15,12 +14,10 @@ from coherence.loops.designs.groups import LAPS, LONGER, MOST_INSTANTS, MOST_STA
 from coherence.loops.designs.range_rests import StillSwingingError, rests_in_range
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
-from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
-from coherence.simulate.execute.orbits import LongRun, Orbit, attracting, end_of, hyperperiod
+from coherence.simulate.execute.exact import Choices, Instant, MissingValueError
+from coherence.simulate.execute.orbits import FollowedRun, LongRun
 from coherence.simulate.execute.single_loop_runs import every, render_runs
 from coherence.simulate.execute.starts import corners
-
-LONGEST = 512  # bits of numbers that may still recur
 
 
 @dataclass(frozen=True)
@@ -81,31 +78,16 @@ def long_run(
     model: Model, choices: Choices, deadline: Deadline, *, laps: int = LAPS, most: int = MOST_INSTANTS
 ) -> LongRun:
     """Runs as `orbits.long_run` does, but gives up at the deadline.  Raises OutOfTimeError."""
+    return _followed(FollowedRun(model, choices), deadline, laps, most)
+
+
+def _followed(run: FollowedRun, deadline: Deadline, laps: int, most: int = MOST_INSTANTS) -> LongRun:
+    """Follows a run up to the deadline.  Raises OutOfTimeError."""
     try:
         with deadline.ending():  # the numbers of one instant may be too long to end in time
-            return _long_run(model, choices, deadline, laps=laps, most=most)
+            return run.until(laps, most, deadline.check)
     except TimeOverError:
         raise OutOfTimeError from None
-
-
-def _long_run(model: Model, choices: Choices, deadline: Deadline, *, laps: int, most: int) -> LongRun:
-    run, whole = Execution(model, choices), hyperperiod(model)
-    instants: list[Instant] = []
-    seen: dict[tuple[Any, ...], int] = {}
-    end = end_of(run, whole * laps)
-    while len(instants) < most and (due := run.next_time()) <= end:
-        deadline.check()
-        if run.count and not any(
-            plain(v).denominator.bit_length() > LONGEST for v in run.values.values() if not isinstance(v, bool)
-        ):
-            key = run.configuration(whole)
-            if key in seen:
-                lap = tuple(instants[seen[key] :])
-                period = instants[-1].time - instants[seen[key] - 1].time
-                return LongRun(choices, tuple(instants), Orbit(lap[0].time, period, lap, True, Fraction(0)))
-            seen[key] = len(instants)
-        instants.append(run.advance(due))
-    return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole))
 
 
 def pushed(model: Model) -> Iterator[Choices]:
@@ -148,13 +130,15 @@ def executed(
 ) -> RunVerdict:
     """Returns the verdict on a model; `signals` are the commands that may oscillate."""
     runs: list[LongRun] = []
+    followed: list[FollowedRun] = []
     try:
         for choices in corners(model):
-            runs.append(long_run(model, choices, deadline if not runs else deadline.share(0.7), laps=laps))
+            followed.append(FollowedRun(model, choices))
+            runs.append(_followed(followed[-1], deadline if not runs else deadline.share(0.7), laps))
             if turning(runs[-1], signals):
                 return _swings(runs, signals)
         if runs and all(run.orbit is None for run in runs):
-            runs[0] = _longer(model, runs[0], deadline, laps)
+            runs[0] = _longer(followed[0], runs[0], deadline, laps)
             if turning(runs[0], signals):
                 return _swings(runs[:1], signals)
     except (NotExactError, MissingValueError, ValueError) as error:
@@ -168,10 +152,10 @@ def executed(
     return RunVerdict("settles", how, bool(ran), None, {}, runs[0], tuple(map(_end, runs)), len(runs))
 
 
-def _longer(model: Model, run: LongRun, deadline: Deadline, laps: int) -> LongRun:
+def _longer(followed: FollowedRun, run: LongRun, deadline: Deadline, laps: int) -> LongRun:
     """Returns the run over more laps, where its numbers stay short enough and there is time; else the run."""
     try:
-        return long_run(model, run.choices, deadline, laps=LONGER * laps)
+        return _followed(followed, deadline, LONGER * laps)
     except (NotExactError, OutOfTimeError):
         return run
 

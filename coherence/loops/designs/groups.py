@@ -24,7 +24,7 @@ from coherence.model.model import Model, SampledLoop, unit_of
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, MissingValueError, replay
-from coherence.simulate.execute.orbits import LongRun, long_run
+from coherence.simulate.execute.orbits import FollowedRun, LongRun, long_run
 from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
 from coherence.simulate.execute.slices import blocked, feedback_groups, modes_read, sliced
 from coherence.simulate.execute.starts import corner_count, corners, fixed_at
@@ -95,19 +95,22 @@ def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
 
 def _runs(model: Model, deadline: float) -> tuple[LongRun, ...]:
     corner_runs: list[LongRun] = []
+    first: FollowedRun | None = None
     for choices in corners(model):
-        if corner_runs and is_over(deadline):
+        if first is not None and is_over(deadline):
             break
-        corner_runs.append(long_run(model, choices, laps=LAPS, most=MOST_INSTANTS))
-    if corner_runs and all(run.orbit is None for run in corner_runs) and not is_over(deadline):
-        corner_runs[0] = _longer(model, corner_runs[0])
+        followed = FollowedRun(model, choices)
+        first = first or followed
+        corner_runs.append(followed.until(LAPS, MOST_INSTANTS, bool))
+    if first is not None and all(run.orbit is None for run in corner_runs) and not is_over(deadline):
+        corner_runs[0] = _longer(first, corner_runs[0])
     return tuple(corner_runs)
 
 
-def _longer(model: Model, run: LongRun) -> LongRun:
+def _longer(followed: FollowedRun, run: LongRun) -> LongRun:
     """Returns the run over more laps, where its numbers stay short enough; else the run."""
     try:
-        return long_run(model, run.choices, laps=LONGER * LAPS, most=MOST_INSTANTS)
+        return followed.until(LONGER * LAPS, MOST_INSTANTS, bool)
     except NotExactError:
         return run
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeVar
 
 from coherence.base.clock import is_over
@@ -79,41 +80,68 @@ def hyperperiod(model: Model) -> Fraction:
     return Fraction(math.lcm(*(int(p * scale) for p in periods)), scale)
 
 
+class FollowedRun:
+    """A run that is followed until it recurs exactly, and farther on request without being executed again.
+
+    `watched`: conditions that are looked at in every instant; their streaks (`for h`) recur too.
+    """
+
+    def __init__(self, model: Model, choices: Choices, watched: Sequence[Tree] = ()) -> None:
+        self.model, self.choices, self.watched = model, choices, watched
+        self.whole = hyperperiod(model)
+        self.instants: list[Instant] = []
+        self.seen: dict[tuple[Any, ...], int] = {}
+        self.checkpoints: list[Execution] = []
+
+    @cached_property
+    def run(self) -> Execution:
+        """Returns the run where it stands."""
+        return Execution(self.model, self.choices)
+
+    def until(self, laps: int, most: int, over: Callable[[], object]) -> LongRun:
+        """Follows it for `laps` hyperperiods from its start (at most `most` instants), stopping at a recurrence.
+
+        A run that `over` ends has no orbit; what `over` raises is passed on.
+        """
+        run, instants = self.run, self.instants
+        end = end_of(run, self.whole * laps) + (run.longest if self.watched else 0)
+        late, is_late = end - self.whole * LATE_LAPS, False
+        while len(instants) < most and (due := run.next_time()) <= end:
+            if instants and (len(instants) == most - most // 8 or (not is_late and due > late)):
+                is_late = True
+                self.checkpoints.append(run.copy())
+            if (orbit := self._recurring()) is not None:
+                return LongRun(self.choices, tuple(instants), orbit)
+            if over():
+                return LongRun(self.choices, tuple(instants), None)
+            instants.append(run.advance(due))
+            for tree in self.watched:
+                looked_at(run, instants[-1], tree)
+        orbit = attracting(self.model, self.choices, instants, self.whole, self.checkpoints)
+        return LongRun(self.choices, tuple(instants), orbit)
+
+    def _recurring(self) -> Orbit | None:
+        """Returns the orbit where the run stands as it stood before, and remembers how it stands."""
+        key = _key(self.run, self.whole) if self.run.count else None
+        if key is None:
+            return None
+        first = self.seen.setdefault(key, len(self.instants))
+        if first == len(self.instants):
+            return None
+        lap = tuple(self.instants[first:])
+        period = self.instants[-1].time - self.instants[first - 1].time
+        return Orbit(lap[0].time, period, lap, True, Fraction(0))
+
+
 def long_run(
     model: Model, choices: Choices, *, laps: int = 300, most: int = 20_000, watched: Sequence[Tree] = (),
     deadline: float = math.inf,
 ) -> LongRun:  # fmt: skip
-    """Run for `laps` hyperperiods (at most `most` instants), stopping at an exact recurrence.
+    """Returns a run over `laps` hyperperiods (at most `most` instants), or until it recurs exactly.
 
-    `watched`: conditions that are looked at in every instant; their streaks (`for h`) recur too.  A run that is not
-    over by the deadline (processor seconds) has no orbit.
+    A run that is not over by the deadline (processor seconds) has no orbit.
     """
-    run, whole = Execution(model, choices), hyperperiod(model)
-    instants: list[Instant] = []
-    seen: dict[tuple[Any, ...], int] = {}
-    end = end_of(run, whole * laps) + (run.longest if watched else 0)
-    late, checkpoints = end - whole * LATE_LAPS, list[Execution]()
-    while len(instants) < most and (due := run.next_time()) <= end:
-        if instants and (len(instants) == most - most // 8 or (not checkpoints and due > late)):
-            checkpoints.append(run.copy())
-        if run.count:
-            key = _key(run, whole)
-            if key is not None and key in seen:
-                first = seen[key]
-                lap = tuple(instants[first:])
-                return LongRun(
-                    choices,
-                    tuple(instants),
-                    Orbit(lap[0].time, instants[-1].time - instants[first - 1].time, lap, True, Fraction(0)),
-                )
-            if key is not None:
-                seen[key] = len(instants)
-        if is_over(deadline):
-            return LongRun(choices, tuple(instants), None)
-        instants.append(run.advance(due))
-        for tree in watched:
-            looked_at(run, instants[-1], tree)
-    return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole, checkpoints))
+    return FollowedRun(model, choices, watched).until(laps, most, lambda: is_over(deadline))
 
 
 def end_of(run: Execution, span: Fraction) -> Fraction:
@@ -140,8 +168,8 @@ def attracting(
 ) -> Orbit | None:
     """Returns the periodic orbit that the run closes in on, if its word of branches repeats and one lap contracts.
 
-    `kept`: the run at earlier times, so that it need not be executed again from its beginning.  Only what lies after
-    the last entry of a schedule, and no longer remembers it, is autonomous.
+    `checkpoints`: the run at earlier times, so that it need not be executed again from its beginning.  Only what lies
+    after the last entry of a schedule, and no longer remembers it, is autonomous.
     """
     scheduled = max((at for at, *_ in choices.schedule), default=None)
     for period in itertools.islice(word_periods(instants, whole), MOST_PERIODS):

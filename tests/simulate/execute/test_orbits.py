@@ -12,7 +12,7 @@ from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices
-from coherence.simulate.execute.orbits import contraction, hyperperiod, long_run, solve
+from coherence.simulate.execute.orbits import FollowedRun, contraction, hyperperiod, long_run, solve
 from tests.draws import few
 
 F = Fraction
@@ -44,6 +44,15 @@ def test_a_lag_closes_in_on_its_rational_fixed_point() -> None:
 @pytest.mark.parametrize("expression", ["x + 1", "2 * x + 1"])
 def test_what_grows_has_no_orbit(expression: str) -> None:
     assert long_run(plant(expression), Choices(), laps=40).orbit is None
+
+
+@pytest.mark.parametrize("expression", ["x + 1 if x < 70 else 0", "0.5 * x + 3", "x + 1", "x + 1 if x < 35 else 3"])
+def test_a_run_that_is_followed_farther_is_the_run_that_was_followed_at_once(expression: str) -> None:
+    """Also where it recurs, or the word repeats, with what was passed before it went on."""
+    followed = FollowedRun(plant(expression), Choices())
+    near, far = followed.until(40, 20_000, bool), followed.until(200, 20_000, bool)
+    assert near == long_run(plant(expression), Choices(), laps=40)
+    assert far == long_run(plant(expression), Choices(), laps=200)
 
 
 SCRAPED = """
