@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coherence.causal.data.series import Floats
-from coherence.watching.drift import margin_drift
+from coherence.causal.fitting.margin_drift import filtered_drift, margin_drift
 
 TIMES: Floats = np.asarray(300.0 * np.arange(72), np.float64)
 
@@ -49,3 +49,38 @@ def test_what_tells_nothing() -> None:
     drift = margin_drift(TIMES, -1.0 + 0 * TIMES, np.ones(72))
     assert drift is not None
     assert drift.breach[0] == 0.0
+
+
+def remembering(keeps: float, rows: int, seed: int) -> Floats:
+    """Returns a noise that keeps so much of its last value (1: a random walk)."""
+    rng, noise = np.random.default_rng(seed), np.zeros(rows + 200)
+    for k in range(1, rows + 200):
+        noise[k] = keeps * noise[k - 1] + rng.normal()
+    return np.asarray(noise[200:], np.float64)
+
+
+@pytest.mark.parametrize("keeps", [0.0, 0.6, 0.95, 1.0])
+def test_slow_noise_is_no_drift_and_a_drift_is_seen(keeps: float) -> None:
+    rows, misses, seen = 400, 0, 0
+    times, load = 15.0 * np.arange(rows), np.random.default_rng(9).normal(size=(rows, 1))
+    falls = 10 / (rows**1.5 * (1 - keeps)) if keeps < 1 else 5 / rows**0.5  # some standard errors of the slope
+    for seed in range(60):
+        noise = remembering(keeps, rows, seed)
+        still = filtered_drift(times, 100 - 3 * load[:, 0] + noise, load)
+        moving = filtered_drift(times, 1000 - 3 * load[:, 0] + noise - 5 * falls * times / 15, load)
+        assert still is not None
+        assert moving is not None
+        misses += not still.low <= 0 <= still.high
+        seen += moving.shrinks
+    assert misses <= 8  # 5 % of 60, and three standard errors
+    assert seen >= 50
+
+
+def test_samples_that_are_missing_are_left_out() -> None:
+    margins = 100 - 1e-3 * 15 * np.arange(300) + remembering(0.5, 300, 2)
+    margins[::7] = math.nan
+    drift = filtered_drift(15.0 * np.arange(300), margins, np.zeros((300, 0)))
+    assert drift is not None
+    assert drift.low < -1e-3 < drift.high
+    assert drift.shrinks
+    assert filtered_drift(TIMES[:9], np.ones(9), np.zeros((9, 0))) is None
