@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from coherence.watching.blocks import DI, HCL, HELD, P99, RATE, USEFUL, Values, WorkloadBlock
 from coherence.causal.fitting.margin_drift import MarginDrift, margin_drift
+from coherence.watching.blocks import DI, HCL, HELD, P99, RATE, USEFUL, Values, WorkloadBlock
 from coherence.watching.oscillations import LENGTH, PeriodShare, period_share
 from coherence.watching.rolling import DAYS_BLOCKS, HOUR, BlockRecord, Waves
 from coherence.watching.sequential import Detector
