@@ -62,12 +62,13 @@ def remembering(keeps: float, rows: int, seed: int) -> Floats:
 @pytest.mark.parametrize("keeps", [0.0, 0.6, 0.95, 1.0])
 def test_slow_noise_is_no_drift_and_a_drift_is_seen(keeps: float) -> None:
     rows, misses, seen = 400, 0, 0
-    times, load = 15.0 * np.arange(rows), np.random.default_rng(9).normal(size=(rows, 1))
+    times = np.asarray(15.0 * np.arange(rows), np.float64)
+    load = np.random.default_rng(9).normal(size=(rows, 1))
     falls = 10 / (rows**1.5 * (1 - keeps)) if keeps < 1 else 5 / rows**0.5  # some standard errors of the slope
     for seed in range(60):
         noise = remembering(keeps, rows, seed)
-        still = filtered_drift(times, 100 - 3 * load[:, 0] + noise, load)
-        moving = filtered_drift(times, 1000 - 3 * load[:, 0] + noise - 5 * falls * times / 15, load)
+        still = filtered_drift(times, np.asarray(100 - 3 * load[:, 0] + noise, np.float64), load)
+        moving = filtered_drift(times, np.asarray(1000 - 3 * load[:, 0] + noise - falls * times / 3, np.float64), load)
         assert still is not None
         assert moving is not None
         misses += not still.low <= 0 <= still.high
@@ -77,9 +78,10 @@ def test_slow_noise_is_no_drift_and_a_drift_is_seen(keeps: float) -> None:
 
 
 def test_samples_that_are_missing_are_left_out() -> None:
-    margins = 100 - 1e-3 * 15 * np.arange(300) + remembering(0.5, 300, 2)
+    times = np.asarray(15.0 * np.arange(300), np.float64)
+    margins = np.asarray(100 - 1e-3 * times + remembering(0.5, 300, 2), np.float64)
     margins[::7] = math.nan
-    drift = filtered_drift(15.0 * np.arange(300), margins, np.zeros((300, 0)))
+    drift = filtered_drift(times, margins, np.zeros((300, 0)))
     assert drift is not None
     assert drift.low < -1e-3 < drift.high
     assert drift.shrinks
