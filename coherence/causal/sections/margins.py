@@ -55,10 +55,10 @@ def _notes(margins: Sequence[PromisedMargin]) -> Iterator[str]:
     for margin in margins:
         if margin.refused:
             yield f"{margin.promise}: {margin.refused}"
-    told = [margin for margin in margins if margin.drift is not None]
-    if told:
-        held = ", ".join(told[0].at_equal) or "no load is measured: a drift may be that of load"
-        yield f"at equal load ({held}), day and week held fixed" if told[0].at_equal else held
+    drifting = [margin for margin in margins if margin.drift is not None]
+    if drifting:
+        held = ", ".join(drifting[0].at_equal) or "no load is measured: a drift may be that of load"
+        yield f"at equal load ({held}), day and week held fixed" if drifting[0].at_equal else held
 
 
 def _data(margin: PromisedMargin) -> dict[str, Any]:
