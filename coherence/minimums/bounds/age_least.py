@@ -32,6 +32,7 @@ from coherence.minimums.bound import (
     Witness,
 )
 from coherence.minimums.bounds._information_age import age, best_load
+from coherence.minimums.bounds._integrals import least_age
 
 
 def least(inputs: Inputs) -> float:
@@ -71,7 +72,10 @@ BOUND = Bound(
     assumptions=("poisson", "exponential", "fcfs", "patient", "iid", "one_at_a_time"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"mean": Fraction(1)}, 3.4837, "numeric minimum", 1e-3),),
-    proofs=(Recheck("identity", "convexity in the load", convex, ProofGrade.UNIVERSAL),),
+    proofs=(
+        Recheck("identity", "convexity in the load", convex, ProofGrade.UNIVERSAL),
+        Recheck("smt", "the age lies above its tangents", least_age, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("a grid of loads", searched, 1 + 1e-6),
     telemetry=("time of service of an update",),
 )

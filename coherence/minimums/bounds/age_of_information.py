@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._information_age import FORMULA
+from coherence.minimums.bounds._integrals import falling_moment
 
 
 def areas() -> Checked:
@@ -51,6 +52,9 @@ BOUND = Bound(
     assumptions=("poisson", "exponential", "fcfs", "patient", "iid", "one_at_a_time"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"load": Fraction(1, 2), "mean": Fraction(1)}, 3.5, "arithmetic"),),
-    proofs=(Recheck("identity", "areas between updates", areas, ProofGrade.UNIVERSAL),),
+    proofs=(
+        Recheck("identity", "areas between updates", areas, ProofGrade.UNIVERSAL),
+        Recheck("smt", "the areas, part after part", falling_moment, ProofGrade.UNIVERSAL),
+    ),
     telemetry=("rate of updates", "time of service"),
 )

@@ -19,6 +19,7 @@ point in closed form by Lambert's W.
 from __future__ import annotations
 
 from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Role, Status, Symbol, Trend
+from coherence.minimums.bounds._integrals import least_overhead
 from coherence.minimums.bounds._training import OfCheckpoints
 
 
@@ -55,7 +56,10 @@ BOUND = Bound(
     examples=(
         Example({"write": 30, "mtbf": 11134.8}, 797.4900498343128, "numeric minimum of the complete model", 1e-5),
     ),
-    proofs=(Recheck("identity", "the derivative vanishes there", stationary, ProofGrade.UNIVERSAL),),
+    proofs=(
+        Recheck("identity", "the derivative vanishes there", stationary, ProofGrade.UNIVERSAL),
+        Recheck("smt", "no other interval does as well", least_overhead, ProofGrade.UNIVERSAL),
+    ),
     telemetry=("time of a checkpoint", "times of failures"),
     applies=OfCheckpoints(("write",)),
 )

@@ -34,6 +34,7 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
+from coherence.minimums.bounds._integrals import least_overhead
 from coherence.minimums.bounds._training import OfCheckpoints
 
 GRID = 4_000
@@ -106,7 +107,10 @@ BOUND = Bound(
         Example({"write": 30, "mtbf": 11134.8, "restart": 300}, 0.09630035233597689, "numeric minimum"),
         Example({"write": Fraction(0), "mtbf": Fraction(1000), "restart": Fraction(10)}, 1 - math.exp(-0.01), "limit"),
     ),
-    proofs=(Recheck("identity", "the overhead has one minimum", convex, ProofGrade.UNIVERSAL),),
+    proofs=(
+        Recheck("identity", "the overhead has one minimum", convex, ProofGrade.UNIVERSAL),
+        Recheck("smt", "no other interval does as well", least_overhead, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness(
         "the best of 4,000 intervals",
         lambda inputs: searched(inputs) if inputs["write"] else overhead(inputs),

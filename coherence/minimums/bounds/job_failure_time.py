@@ -30,6 +30,7 @@ from coherence.minimums.bound import (
     Symbol,
     Trend,
 )
+from coherence.minimums.bounds._integrals import falling_tail
 from coherence.minimums.bounds._training import failing
 
 
@@ -65,7 +66,10 @@ BOUND = Bound(
             "the published 1.8 h at 6.50 failures in 1,000 node-days",
         ),
     ),
-    proofs=(Recheck("identity", "integral of the joint tail", integral, ProofGrade.UNIVERSAL),),
+    proofs=(
+        Recheck("identity", "integral of the joint tail", integral, ProofGrade.UNIVERSAL),
+        Recheck("smt", "the tail, part after part", falling_tail, ProofGrade.UNIVERSAL),
+    ),
     telemetry=("failures", "device hours"),
     applies=failing,
 )

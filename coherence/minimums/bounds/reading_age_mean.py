@@ -32,6 +32,7 @@ from coherence.minimums.bound import (
     Witness,
 )
 from coherence.minimums.bounds._ages import mean
+from coherence.minimums.bounds._integrals import ramp
 
 STEPS = 2000
 
@@ -73,7 +74,10 @@ BOUND = Bound(
     examples=(
         Example({"chain": Fraction(195), "period": Fraction(45)}, 217.5, "scrape 30 s, window 5 min, relist 1 min"),
     ),
-    proofs=(Recheck("identity", "mean of a uniform age", uniform, ProofGrade.UNIVERSAL),),
+    proofs=(
+        Recheck("identity", "mean of a uniform age", uniform, ProofGrade.UNIVERSAL),
+        Recheck("smt", "the ages of a period, part after part", ramp, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("the age at every instant of a step", clocked),
     telemetry=("sensor chain", "period of the loop"),
     applies=mean,

@@ -19,6 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._integrals import counted_calls
 
 
 def summed() -> Checked:
@@ -48,6 +49,9 @@ BOUND = Bound(
     without={"stateless_api": "tokens_read_once", "no_prompt_cache": "tokens_read_once"},
     source="counting",
     examples=(Example({"calls": Fraction(20), "first": Fraction(2000), "added": Fraction(800)}, 192000.0, "trace"),),
-    proofs=(Recheck("identity", "sum over the calls", summed, ProofGrade.UNIVERSAL),),
+    proofs=(
+        Recheck("identity", "sum over the calls", summed, ProofGrade.UNIVERSAL),
+        Recheck("smt", "call after call", counted_calls, ProofGrade.UNIVERSAL),
+    ),
     telemetry=("tokens of each turn",),
 )
