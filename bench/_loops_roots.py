@@ -206,7 +206,7 @@ def size_rows() -> Iterator[Row]:
     start = time.process_time()
     result = verdict(net)
     spent = time.process_time() - start
-    yield Row("1,000 sparse loops: verdict and rightmost root", spent, "<= 10", "s", _render(result))
+    yield Row("1,000 sparse loops: verdict and rightmost root", spent, "<= 8", "s", _render(result))
 
 
 def peer_rows() -> Iterator[Row]:

@@ -47,7 +47,7 @@ def cross_checked(
     checks: list[CrossCheck] = []
     python_control()
     try:
-        with at_most(seconds):
+        with at_most(seconds, processor=True):
             checks.extend(cross_checks(LoopAnalysis(analysis, path, model=model)))
     except TimeOverError:
         checks.append(CrossCheck(path, "", (), f"the time limit of {seconds:g} s was reached"))

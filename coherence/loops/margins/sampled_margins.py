@@ -48,6 +48,7 @@ ROUGH = 0.05  # excess of a bound that only sets the length of a step
 FINE = 1e-5  # excess of a bound that is printed
 ROUNDING = 1e-11  # distance from the circle within which rounding may move a multiplier over it
 CERTIFIED = 1e-5  # relative width of the bracket of an edge that counts as certified
+SAME = 1e-12  # relative difference of norms that rounding makes
 
 
 @dataclass(frozen=True)
@@ -225,14 +226,16 @@ def _peak(lap: OpenedLap, whole: OpenedLap, shift: Array, excess: float) -> Circ
 
 
 def _climbed(whole: OpenedLap, shift: Array, where: float, width: float) -> tuple[float, float]:
-    """Returns the largest norm beside an angle, and its angle."""
+    """Returns the largest norm beside an angle, and its angle: exactly at rest and at a change of sign every lap."""
     from scipy.optimize import minimize_scalar
 
     def size(angle: float) -> float:
         return -float(bounded(whole, shift, np.array([angle]), 0.0)[0][0])
 
     peak = minimize_scalar(size, bounds=(where - width, where + width), method="bounded", options={"xatol": 1e-9})
-    return (-float(peak.fun), float(peak.x)) if peak.fun < size(where) else (-size(where), where)
+    angle = float(peak.x) if peak.fun < size(where) else where
+    ends = [end for end in (0.0, math.pi) if abs(end - where) <= 2 * width and size(end) <= size(angle) * (1 - SAME)]
+    return max(-size(end) for end in (*ends, angle)), ends[0] if ends else angle
 
 
 def bounded(whole: OpenedLap, shift: Array, middle: Array, half: float) -> tuple[Array, Array]:

@@ -53,9 +53,20 @@ def test_a_dead_beat_integrator_has_the_peaks_of_1_minus_1_over_z() -> None:
     margins = sampled_margins(integrator(1.0, 0))
     assert margins is not None
     assert margins.sensitivity.value == pytest.approx(2.0, rel=1e-9)
-    assert margins.sensitivity.frequency == pytest.approx(math.pi / STEP, rel=1e-3)
+    assert margins.sensitivity.frequency == math.pi / STEP
     assert margins.complementary.value == pytest.approx(1.0, rel=1e-9)
     assert margins.disk.size == pytest.approx(2 / 3, rel=1e-4)
+
+
+@pytest.mark.parametrize("gain", [0.2, 0.5])
+def test_a_peak_at_rest_is_at_frequency_0(gain: float) -> None:
+    """T = gain / (z - 1 + gain) is largest, 1, at z = 1; S = (z - 1) / (z - 1 + gain), 2 / (2 - gain), at z = -1."""
+    margins = sampled_margins(integrator(gain, 0))
+    assert margins is not None
+    assert margins.complementary.value == pytest.approx(1.0, rel=1e-12)
+    assert margins.complementary.frequency == 0.0
+    assert margins.sensitivity.value == pytest.approx(2 / (2 - gain), rel=1e-12)
+    assert margins.sensitivity.frequency == math.pi / STEP
 
 
 def test_what_is_not_stable_has_no_margins() -> None:
