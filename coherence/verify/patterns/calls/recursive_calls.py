@@ -1,0 +1,235 @@
+"""recursive calls: calls that lead back to their caller, of which it is asked whether each request comes to its end.
+
+## What
+An agent that plans anew, agents that call one another, a service behind its own callee: requests start requests of
+their own kind.  With the weights of its cases (`cases:`) a thing starts so many on average.  Where that keeps them
+below one for each (the spectral radius of the mean matrix, tries and second copies counted), every request ends, and
+the mean number of requests that it starts is told.  Where it does not, that number has no bound.  Where every request
+makes such a call, none is ever answered.
+
+A limit that refuses (`counts: attempts(planner)`, `per: users`, `when_full: reject`) ends a circle through what it
+counts.  A deadline ends only the wait for an answer: where it cancels, it is what ends the calls, and that is said.
+
+Boundary: times and tries of calls without circles are `budget-containment` and `retry-amplification`; limits on steps
+of one agent (part `agent_loop`) are `limit-against-demand`.
+
+## Why it hurts
+A plan that is made anew once for each plan, on average, never ends, while every step succeeds: tokens and calls grow
+until somebody looks at the bill.
+
+## Example
+```yaml
+coherence: 1
+components: {planner: {cases: {again: 3, answer: 2}}}
+calls:
+  - {from: users, to: planner}
+  - {from: planner, to: planner, case: again}
+  - {from: planner, to: model, case: answer}
+  - {from: planner, to: planner, case: again}
+```
+
+## Instead
+```yaml
+coherence: 1
+components: {planner: {cases: {again: 3, answer: 2}}}
+calls:
+  - {from: users, to: planner}
+  - {from: planner, to: planner, case: again}
+  - {from: planner, to: model, case: answer}
+```
+
+## Source
+T. E. Harris, The Theory of Branching Processes (1963), chapter II.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.graphs import reached
+from coherence.base.places import Place
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Design, Limit
+from coherence.language.expressions.tree import Call as Function
+from coherence.language.expressions.tree import Name
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.call_graph import CallTree, call_tree
+from coherence.verify.calls.recursion import Means, MeanSends, endless, mean_sends, means, requests_started
+from coherence.verify.calls.retry_policies import RetryPolicy
+
+QUESTION = Question("COH253", "recursive-calls", "ai.13 agentic system stability")
+QUESTIONS = (QUESTION,)
+LARGEST = 40  # things of a circle
+DRAWN = "each request is of one case by itself, as often as the weights say"
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Calls that lead back to their caller, what calls into them, and the limit that ends them, if any."""
+
+    things: tuple[str, ...]
+    sends: tuple[MeanSends, ...]
+    into: tuple[RetryPolicy, ...]
+    sure: frozenset[str]
+    limit: Limit | None
+
+    @property
+    def way(self) -> str:
+        """Returns the circle in words."""
+        return " -> ".join((*self.things, self.things[0]))
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Returns the things that are called from outside; all where none is."""
+        return tuple(dict.fromkeys(plan.callee for plan in self.into)) or self.things
+
+    @property
+    def of(self) -> list[str]:
+        """Returns what a finding speaks of."""
+        calls = [*self.into, *(own.plan for own in self.sends)]
+        return [*self.things, *(plan.name for plan in calls), *([self.limit.name] if self.limit else [])]
+
+    @property
+    def places(self) -> list[Place]:
+        """Returns the calls of the circle, and the limit."""
+        ends = [own.plan.call.callee for own in self.sends]
+        limit = [self.limit.place.labelled("ends them")] if self.limit else []
+        return [*(end.place.labelled("leads back") for end in ends if end), *limit]
+
+    @property
+    def deadlines(self) -> str:
+        """Returns the calls whose deadlines may end what goes around; empty where none does."""
+        calls = (*self.into, *(own.plan for own in self.sends))
+        return ", ".join(plan.name for plan in calls if plan.limit is not None and not _abandons(plan))
+
+    def reachable(self, sends: Iterable[tuple[RetryPolicy, Fraction]]) -> Means:
+        """Returns the sends between things that some request reaches."""
+        mean = means([(plan, count) for plan, count in sends if count])
+        seen = reached(self.entries, lambda name: mean.get(name, ()))
+        return {name: row for name, row in mean.items() if name in seen}
+
+
+def _abandons(plan: RetryPolicy) -> bool:
+    return plan.call.on_timeout is not None and plan.call.on_timeout.text == "abandon"
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Yields one answer for each circle of calls."""
+    design = subject.design
+    if not design.calls:
+        return
+    tree = call_tree(design)
+    for things in tree.cycles:
+        yield _answer(_circle(design, tree, things))
+
+
+def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
+    into = tuple(plan for plan in tree.plans if plan.caller not in things and plan.callee in things)
+    limit = next((own for own in design.limits.values() if _ends(own, tree, things)), None)
+    return Circle(things, mean_sends(design, tree, things), into, endless(tree, things), limit)
+
+
+def _ends(limit: Limit, tree: CallTree, things: Sequence[str]) -> bool:
+    """Decides whether a limit refuses, so that each request from outside goes around so often at most."""
+    always = limit.window is None and limit.during is None and not limit.actions
+    refuses = always and limit.when_full is not None and limit.when_full.text == "reject"
+    match limit.counts.tree if limit.counts and refuses and isinstance(limit.at_most, Quantity) else None:
+        case Function(function="attempts", arguments=(Name(path=counted),)) if limit.per is not None:
+            return limit.per.text not in things and _all_pass(tree, things, counted, limit.per.text)
+    return False
+
+
+def _all_pass(tree: CallTree, things: Sequence[str], counted: str, per: str) -> bool:
+    """Decides whether each way around passes what is counted, and each way in what it is counted for."""
+
+    def callees(name: str, without: str) -> list[str]:
+        return [plan.callee for plan in tree.of_caller.get(name, ()) if plan.callee != without]
+
+    others = [name for name in things if name != counted]
+    around = any(name in reached(callees(name, counted), lambda n: callees(n, counted)) for name in others)
+    starts = [name for name in tree.of_caller if name not in tree.callers and name != per]
+    return not around and reached(starts, lambda n: callees(n, per)).isdisjoint(things)
+
+
+def _answer(circle: Circle) -> Finding:
+    fewest = circle.reachable((own.plan, own.fewest) for own in circle.sends)
+    if not circle.sure.isdisjoint(circle.entries):
+        return _unanswered(circle)
+    if circle.limit is not None:
+        return _limited(circle, circle.limit)
+    if len(circle.things) > LARGEST:
+        return _undecided(circle, f"fewer than {LARGEST} things in a circle")
+    if requests_started(fewest) is None:
+        return _unbounded(circle)
+    most = circle.reachable((own.plan, own.most) for own in circle.sends if own.most is not None)
+    started = requests_started(most) if all(own.most is not None for own in circle.sends) else None
+    return _proved(circle, most, started) if started is not None else _open(circle)
+
+
+def _unanswered(circle: Circle) -> Finding:
+    """Returns that no request is answered: each makes another one."""
+    end = f"until {circle.limit.name} refuses" if circle.limit else circle.deadlines and "until a deadline ends it"
+    message = f"no request of {circle.entries[0]} is answered: each calls on along {circle.way} {end or 'for ever'}"
+    return QUESTION.conflict(message, circle.places, circle.of, arithmetic({}), certain=bool(circle.into))
+
+
+def _limited(circle: Circle, limit: Limit) -> Finding:
+    most = limit.at_most.high if isinstance(limit.at_most, Quantity) else Fraction(0)
+    message = f"requests along {circle.way} end: {limit.name} refuses after {most} of them"
+    evidence = arithmetic({"sends": (most, "")}, certificate=_count(most))
+    return QUESTION.proved(message, circle.places, circle.of, evidence)
+
+
+def _count(most: Fraction) -> str:
+    """Returns a script: a count within a cap, which rises by one where that keeps the cap, stays within it."""
+    sent, cap = "(+ before 1.0)", rational(most)
+    facts = (f"(<= before {cap})", f"(= after (ite (<= {sent} {cap}) {sent} before))")
+    return Certificate({"before": "Real", "after": "Real"}, facts, f"(<= after {cap})").script()
+
+
+def _unbounded(circle: Circle) -> Finding:
+    by = circle.deadlines and f"; only the deadline of {circle.deadlines} ends them"
+    message = f"requests along {circle.way} start one or more of their kind each, on average: without bound{by}"
+    numbers = {f"{own.plan.name}, at least": (own.fewest, "sends per request") for own in circle.sends}
+    certain = bool(circle.into) and not circle.deadlines
+    return QUESTION.conflict(
+        message, circle.places, circle.of, arithmetic(numbers), certain=certain, assumptions=(DRAWN,)
+    )
+
+
+def _proved(circle: Circle, mean: Means, started: Mapping[str, Fraction]) -> Finding:
+    most = max((started.get(name, Fraction(1)) for name in circle.entries), default=Fraction(1))
+    message = f"requests along {circle.way} end: one starts at most {float(most):.3g} on average, itself included"
+    numbers = {f"requests that one of {name} starts": (count, "") for name, count in started.items()}
+    evidence = arithmetic(numbers, certificate=_no_growth(mean))
+    return QUESTION.proved(message, circle.places, circle.of, evidence, assumptions=(DRAWN,))
+
+
+def _no_growth(mean: Means) -> str:
+    """Returns a script: no vector of requests, none below 0, is met or exceeded by what its requests start."""
+    names = {thing: f"requests_{number}" for number, thing in enumerate(mean, 1)}
+    facts = [f"(>= {name} 0.0)" for name in names.values()]
+    for thing, name in names.items():
+        parts = [f"(* {rational(mean[other][thing])} {names[other]})" for other in mean if mean[other].get(thing)]
+        facts.append(f"(>= (+ 0.0 0.0 {' '.join(parts)}) {name})")
+    total = f"(+ 0.0 {' '.join(names.values())})"
+    return Certificate(dict.fromkeys(names.values(), "Real"), tuple(facts), f"(= {total} 0.0)").script()
+
+
+def _open(circle: Circle) -> Finding:
+    """Returns what it takes: weights, or fewer tries, or a limit."""
+    limit = f"a limit (counts: attempts({circle.entries[0]}), per: its caller, when_full: reject)"
+    if unsaid := [own.plan.name for own in circle.sends if not own.stated]:
+        return _undecided(circle, f"how many requests make {unsaid[0]} (weights of their cases), or {limit}")
+    quiet = requests_started(circle.reachable((own.plan, own.quiet) for own in circle.sends))
+    if quiet is None:
+        return _undecided(circle, f"narrower weights: at one end of them each request starts another one; or {limit}")
+    again = [own.plan.name for own in circle.sends if own.plan.tries != 1] or [circle.sends[0].plan.name]
+    return _undecided(circle, f"fewer tries of {again[0]}: only while none fails is there a bound; or {limit}")
+
+
+def _undecided(circle: Circle, needs: str) -> Finding:
+    return QUESTION.undecided(f"needs {needs}", circle.places, circle.of)
