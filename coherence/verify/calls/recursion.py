@@ -96,8 +96,8 @@ def _subtract(row: list[Fraction], other: Sequence[Fraction], times: Fraction) -
 def endless(tree: CallTree, cycle: Sequence[str]) -> frozenset[str]:
     """Returns the things of a circle of which every request makes a call that stays among them, whatever its case."""
     left = frozenset(cycle)
-    while (kept := frozenset(name for name in left if _goes_on(tree, name, left))) != left:
-        left = kept
+    while (staying := frozenset(name for name in left if _goes_on(tree, name, left))) != left:
+        left = staying
     return left
 
 
