@@ -3,13 +3,14 @@
 Servers that the latency class may claim: `workload.<class>.entitlement`; where the design has one workload, all
 devices of its only tier, or the copies of the only thing that requests wait for.  Services of a log without classes are
 its classes where the design has a workload of each name; a deadline that the log does not state is that of the
-request's workload.  The band that a loop's signal should have been in: the signals `<signal>.low` and `.high`.
+request's workload.  The band that a loop's signal should have been in: the signals `<signal>.low` and `.high`, else
+the stated tolerance of the loop.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +22,7 @@ from coherence.causal.data.index_inputs import IndexInputs, LoopAction, Tube
 from coherence.causal.data.request_log import Bools, RequestLog
 from coherence.causal.data.request_log_files import read
 from coherence.causal.data.series import Series
+from coherence.causal.session.tolerance_tubes import tolerance_tubes
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
@@ -42,22 +44,23 @@ def request_inputs(
     design: Design, model: Model, series: Series, *, log: str | None, window: tuple[float, float] | None = None
 ) -> RequestInputs | None:
     """The facts; None where there is neither a log nor a band.  Raises InputError for a log that is wrong."""
-    tubes = tuple(tubes_of(model, series))
+    tubes, taken = tubes_of(model, series)
     if log is None and not tubes:
         return None
-    control = IndexInputs(tubes=tubes, actions=tuple(_actions(model, series)), horizon=_horizon(model))
+    control = IndexInputs(tubes=tubes, actions=tuple(_actions(model, series, tubes)), horizon=_horizon(model))
     if log is None:
-        return RequestInputs(control)
+        return RequestInputs(control, taken)
     requests = _with_deadlines(design, _classed(design, read(Path(log))))
     if window is not None and not (inside := _inside(requests, window)).any():
         span = f"the log is from {requests.since:g} to {requests.until:g} s"
-        return RequestInputs(control, (f"no request of the log arrived at {window[0]:g}..{window[1]:g} s: {span}",))
+        outside = f"no request of the log arrived at {window[0]:g}..{window[1]:g} s: {span}"
+        return RequestInputs(control, (*taken, outside))
     requests = replace(requests.where(inside), until=min(requests.until, window[1])) if window else requests
     name = _latency_class(design, requests)
     servers, note = _servers(design, name)
     provisioned = [_number(tier.count) for tier in design.tiers.values()]
     total = sum(float(one) for one in provisioned if one is not None)
-    notes = (*note, *(f"left out: {one.what}: {one.why}" for one in requests.excluded))
+    notes = (*taken, *note, *(f"left out: {one.what}: {one.why}" for one in requests.excluded))
     facts = replace(
         control, log=requests, servers=servers, latency_class=name,
         provisioned=total if provisioned and None not in provisioned else None,
@@ -152,8 +155,20 @@ def bands(model: Model, series: Series) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(ends) if name in series)
 
 
-def tubes_of(model: Model, series: Series) -> Iterator[Tube]:
-    """Each signal of a loop with its band; times at which one of the three has no value take no part."""
+def tubes_of(model: Model, series: Series) -> tuple[tuple[Tube, ...], tuple[str, ...]]:
+    """Each signal of a loop with its band, measured or of the loop's tolerance, and what was taken for a band."""
+    measured = list(_measured_tubes(model, series))
+    named = {tube.name for tube in measured}
+    derived = [(tube, loop) for tube, loop in tolerance_tubes(model, series) if tube.name not in named]
+    taken = [
+        f"taken for the band of {tube.name}: the tolerance of {loop.name}, {float(loop.tolerance):.0%} around what "
+        "its law asks for" for tube, loop in derived
+    ]  # fmt: skip
+    return (*measured, *(tube for tube, _ in derived)), tuple(taken)
+
+
+def _measured_tubes(model: Model, series: Series) -> Iterator[Tube]:
+    """Times at which one of the three signals has no value take no part."""
     for name in dict.fromkeys(loop.signal for loop in model.loops):
         if all(one in series for one in (name, f"{name}{LOW}", f"{name}{HIGH}")):
             columns = series.of([name, f"{name}{LOW}", f"{name}{HIGH}"]).values
@@ -161,13 +176,14 @@ def tubes_of(model: Model, series: Series) -> Iterator[Tube]:
             yield Tube(name, series.times[whole], *columns[whole].T)
 
 
-def _actions(model: Model, series: Series) -> Iterator[LoopAction]:
-    """Every change of a signal that one loop alone writes."""
+def _actions(model: Model, series: Series, tubes: Iterable[Tube]) -> Iterator[LoopAction]:
+    """Every change of a signal with a band that one loop alone writes."""
+    banded = {tube.name for tube in tubes}
     writers: dict[str, set[str]] = {}
     for loop in model.loops:
         writers.setdefault(loop.signal, set()).add(loop.name)
     for name, loops in writers.items():
-        if len(loops) == 1 and f"{name}{LOW}" in series and name in series:
+        if len(loops) == 1 and name in banded:
             there = np.isfinite(series[name])
             times, steps = series.times[there][1:], np.diff(series[name][there])
             for at in np.flatnonzero(steps).tolist():
