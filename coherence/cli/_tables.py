@@ -11,6 +11,8 @@ from coherence.simulate.study.readings import SUCCEED
 if TYPE_CHECKING:
     from coherence.simulate.study.repeated_runs import StudyReading
 
+OF_CHANGES = "a change is the mean over the runs, seed by seed; percentiles beside it are of all runs together"
+
 
 def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[StudyReading] = ()) -> list[str]:
     """Returns the lines of a table; a third column shows the change, starred where its interval is without zero."""
@@ -18,7 +20,9 @@ def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[
     if changed:
         cells.append({reading.key: render_reading(reading, sign=True) + _mark(reading) for reading in changed})
     readings = (reading for column in columns for reading in column)
-    keys = list(dict.fromkeys(r.key for r in readings if r.value or r.low or r.high or _tells_by_zero(r)))
+    told = dict.fromkeys(r.key for r in readings if r.value or r.low or r.high or _tells_by_zero(r))
+    things = list(dict.fromkeys(of for of, *_ in told))
+    keys = sorted(told, key=lambda key: things.index(key[0]))  # what one design alone has stands with its thing
     width = max((len(what) for _, what, _ in keys), default=0)
     wide = [max((len(text) for text in column.values()), default=0) for column in cells]
     lines, last = [], None
@@ -28,7 +32,8 @@ def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[
             last = of
         row = [column.get((of, what, unit), "-").ljust(w) for column, w in zip(cells, wide, strict=True)]
         lines.append(f"  {what:<{width}}  {'  '.join(row)}".rstrip())
-    return [*lines, "", "* the interval of the change leaves out zero"] if any(map(_mark, changed)) else lines
+    starred = ["* the interval of the change leaves out zero"] if any(map(_mark, changed)) else []
+    return [*lines, "", *starred, OF_CHANGES] if changed else lines
 
 
 def _tells_by_zero(reading: StudyReading) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -166,8 +166,15 @@ def _rendered(form: str, result: StudyResult) -> str:
         return promises_junit(result.names, result.studies)
     if form == "json":
         return json.dumps(result.data, indent=2) + "\n"
-    unread = (f"{line}\n" for lines in result.unread for line in unread_text(lines))
-    return _text(result.names, result.studies, result.difference) + "".join(unread)
+    return _text(result.names, result.studies, result.difference) + "".join(_unread(result))
+
+
+def _unread(result: StudyResult) -> Iterator[str]:
+    """Yields what was not read; what holds for one of two designs alone names it."""
+    texts = [list(unread_text(lines)) for lines in result.unread]
+    for line in dict.fromkeys(line for own in texts for line in own):
+        those = [name for name, own in zip(result.names, texts, strict=True) if line in own]
+        yield f"{line}\n" if len(those) == len(texts) else f"{line}, in {those[0]}\n"
 
 
 def _ended(studies: Sequence[Study], runs: int, code: int) -> int:
@@ -269,8 +276,8 @@ def _text(names: Sequence[str], studies: Sequence[Study], changed: Sequence[Stud
     lines = [f"{' against '.join(names)}: {render_seconds(setting.until)}, {runs}", ""]
     lines += readings_table([study.readings for study in studies], changed)
     lines += promise_lines(names, studies)
-    for run in studies:
-        lines += ["", *(f"{note}" for note in run.notes)] if run.notes else []
+    notes = dict.fromkeys(note for study in studies for note in study.notes)
+    lines += ["", *notes] if notes else []
     assumed = dict.fromkeys(note for study in studies for note in study.assumptions)
     lines += ["", "Assumed:", *(f"  {note}" for note in assumed)] if assumed else []
     return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from coherence.assessment.parts.answers import Assessment
@@ -12,15 +13,34 @@ from coherence.assessment.parts.elements import note, pictured, reproduced, tabl
 from coherence.findings.finding import Accounting, Finding, Verdict
 from coherence.reporting.pictures.markup import Child
 from coherence.reporting.pictures.ratios import ChangeRatio, ratios_drawing
-from coherence.simulate.study.readings import Key
 from coherence.simulate.study.repeated_runs import StudyReading
 
 ORDER, TITLE = 15, "Before and after"
 INDICES = "Indices of coordination"
 MOST = 16  # figures in the picture
+OF_CHANGES = ("A change is the mean of the changes of the runs, seed by seed. Percentiles before and after are of the "
+              "requests of all runs together, so their difference need not be the mean of those of the runs.")  # fmt: skip
 COUNTED = ("promises", "promises_conflict", "promises_proved", "conflict", "safe", "undecided", "not_modelled")
 WORDS = ("promises", "promises broken", "promises proved", "pairs in conflict", "pairs safe", "pairs undecided",
          "pairs not modelled")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RunChange:
+    """A figure of runs before and after, and the mean of its changes over the runs."""
+
+    before: StudyReading
+    after: StudyReading
+    change: StudyReading
+
+    @property
+    def name(self) -> str:
+        return f"{self.change.of}: {self.change.what}"
+
+    @property
+    def is_pooled(self) -> bool:
+        """Decides whether the figures are of all requests together: their difference is not the mean of the runs'."""
+        return not math.isclose(self.after.value - self.before.value, self.change.value, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def section(assessment: Assessment) -> tuple[Child, ...]:
@@ -60,33 +80,38 @@ def _figures(assessment: Assessment) -> Iterator[Child]:
     if runs.before is None:
         yield note(f"No run is compared: {runs.refused or 'the earlier design was not run'}.")
         return
-    earlier = {reading.key: reading.value for reading in runs.before.readings}
-    changed = [reading for reading in runs.changed if reading.key in earlier]
-    drawn = ratios_drawing(f"Before and after: {assessment.system}", list(_ratios(changed, earlier))[:MOST])
+    earlier = {reading.key: reading for reading in runs.before.readings}
+    later = {reading.key: reading for reading in runs.study.readings} if runs.study else {}
+    changes = [RunChange(earlier[r.key], later[r.key], r) for r in runs.changed if r.key in earlier and r.key in later]
+    drawn = ratios_drawing(f"Before and after: {assessment.system}", list(_ratios(changes))[:MOST])
     if drawn is not None:
         words = "Figures of runs on the same chances, as multiples of what they were; whiskers are 95 % intervals."
         yield pictured(drawn, words, wide=True)
-    rows = [(f"{r.of}: {r.what}", f"{earlier[r.key]:.4g}", f"{earlier[r.key] + r.value:.4g}", _interval(r), r.unit)
-            for r in changed]  # fmt: skip
+    rows = [(c.name, _value(c.before), _value(c.after), _interval(c.change), c.change.unit) for c in changes]
     header = ("figure", "before", "after", "change (95 %)", "unit")
-    yield (
-        table("Figures of runs on the same chances", header, rows, numbers="1 2 3")
-        if rows
-        else note("Runs of both have no figure in common.")
-    )
+    if not rows:
+        yield note("Runs of both have no figure in common.")
+        return
+    yield table("Figures of runs on the same chances", header, rows, numbers="1 2 3")
+    if any(c.is_pooled for c in changes):
+        yield note(OF_CHANGES)
 
 
-def _ratios(changed: Iterable[StudyReading], earlier: Mapping[Key, float]) -> Iterator[ChangeRatio]:
+def _ratios(changes: Iterable[RunChange]) -> Iterator[ChangeRatio]:
     """Yields the figures that are above 0 in both, those first that changed most."""
     ratios = []
-    for reading in changed:
-        before = earlier[reading.key]
-        after = before + reading.value
-        if before > 0 and after > 0:
-            low, high = (reading.value if end is None else end for end in (reading.low, reading.high))
-            name, words = f"{reading.of}: {reading.what}", f"{before:.3g} → {after:.3g} {reading.unit}".rstrip()
-            ratios.append(ChangeRatio(name, after / before, max(0.0, 1 + low / before), 1 + high / before, words))
+    for change in changes:
+        before, after, own = change.before.value, change.after.value, change.change
+        if before > 0 and after > 0 and not (change.before.more_than or change.after.more_than):
+            ends = (after - before, *(end for end in (own.low, own.high) if end is not None))
+            words = f"{before:.3g} → {after:.3g} {own.unit}".rstrip()
+            low, high = max(0.0, 1 + min(ends) / before), 1 + max(ends) / before
+            ratios.append(ChangeRatio(change.name, after / before, low, high, words))
     yield from sorted(ratios, key=lambda ratio: -abs(math.log(ratio.value)))
+
+
+def _value(reading: StudyReading) -> str:
+    return f"more than {reading.value:.4g}" if reading.more_than else f"{reading.value:.4g}"
 
 
 def _interval(reading: StudyReading) -> str:

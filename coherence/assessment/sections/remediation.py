@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from coherence.assessment.parts.answers import ORDER as SEVERITIES
 from coherence.assessment.parts.answers import Assessment
 from coherence.assessment.parts.elements import joined, note, reference, reproduced, table
+from coherence.assessment.sections.auditability import unlogged
 from coherence.findings.finding import Edit, Finding, Repair, Verdict
-from coherence.reporting.pictures.markup import Child
+from coherence.language.design import Loop
+from coherence.reporting.pictures.markup import Child, h
 
 ORDER, TITLE = 110, "Remediation plan"
-CLASSES = ("change a setting", "try a setting", "decide by hand", "state a number")
+CLASSES = ("change a setting", "try a setting", "decide by hand", "state a number", "log a decision")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
     """Returns the plan, and what is left out of it because it buys hardware or relaxes a promise."""
     steps = plan(assessment)
     if not steps:
-        return (note("There is nothing to do: no conflict, and nothing that lacks a number."),)
+        return (note("No step: no conflict was found, no question lacks a number, and decisions are logged."),
+                *_left_open(assessment))  # fmt: skip
     rows = [
         (str(at), step.class_, step.what, step.owner, joined([reference(assessment.anchor(f)) for f in step.findings]),
          step.effect)
@@ -50,7 +53,7 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
         if conceding else ""
     )  # fmt: skip
     whole = note("Each change was re-checked by itself. All together: the command below, which writes nothing.")
-    return (table("In this order", header, rows, numbers="0"), left, whole,
+    return (table("In this order", header, rows, numbers="0"), left, *_left_open(assessment), whole,
             reproduced("check", "--diff", assessment.path))  # fmt: skip
 
 
@@ -66,7 +69,7 @@ def plan(assessment: Assessment) -> list[PlanStep]:
         else:
             shared.setdefault(chosen.edits, []).append((finding, chosen))
     steps += [_change(assessment, edits, pairs) for edits, pairs in shared.items()]
-    steps += _open(assessment)
+    steps += (*_open(assessment), *_unlogged(assessment))
     return sorted(steps, key=lambda step: step.rank)
 
 
@@ -99,10 +102,32 @@ def _open(assessment: Assessment) -> Iterator[PlanStep]:
             )
 
 
+def _unlogged(assessment: Assessment) -> Iterator[PlanStep]:
+    """Yields what loops have to log so that their decisions can be told afterwards: a step for each owner."""
+    missing: dict[tuple[str, str], list[str]] = {}
+    for loop in assessment.design.loops.values():
+        if fields := unlogged(loop):
+            missing.setdefault((", ".join(fields), _owner(loop)), []).append(loop.name)
+    for (fields, owner), loops in missing.items():
+        yield PlanStep(CLASSES[4], f"{', '.join(loops)}: {fields}", owner, "decisions can be told afterwards", ())
+
+
+def _left_open(assessment: Assessment) -> Iterator[Child]:
+    """Yields which questions stay open whatever the plan changes."""
+    still = [finding for finding in assessment.of_verdict(Verdict.UNDECIDED) if not finding.lacks_number]
+    if still:
+        anchors = joined([reference(assessment.anchor(finding)) for finding in still])
+        yield h("p", "Left open, with no step known that decides it: ", anchors, ".", class_="note")
+
+
 def owners(assessment: Assessment, finding: Finding) -> str:
     """Returns whom the policies of a finding belong to: their contact, else their layer."""
     loops = [assessment.design.loops[name] for name in finding.of if name in assessment.design.loops]
-    words = [
-        loop.contact.text if loop.contact else f"{loop.layer} layer" for loop in loops if loop.contact or loop.layer
-    ]
-    return ", ".join(dict.fromkeys(words)) or "not stated"
+    stated = [loop for loop in loops if loop.contact or loop.layer]
+    return ", ".join(dict.fromkeys(map(_owner, stated))) or "not stated"
+
+
+def _owner(loop: Loop) -> str:
+    if loop.contact:
+        return loop.contact.text
+    return f"{loop.layer} layer" if loop.layer else "not stated"

@@ -29,7 +29,7 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
     if len(mapped.axes) == 2:
         x, y = mapped.today
         panel = figure.panels[0]
-        figure = replace(figure, panels=(replace(panel, dots=(*panel.dots, Dots("today", ((x, y),), "s", 3))),))
+        figure = replace(figure, panels=(replace(panel, dots=(*panel.dots, Dots("today", ((x, y),), "*", 5))),))
     named = " and ".join(axis.key for axis in mapped.axes)
     caption = f"Exact execution at {len(mapped.cells)} points over {named}: how far today's values are from the edge."
     counts = Counter(cell.verdict for cell in mapped.cells)

@@ -34,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Dots:
-    """Marks without a line: o circle, s square, x cross, ^ and v triangle, d diamond, . point."""
+    """Marks without a line: o circle, s square, x cross, ^ and v triangle, d diamond, * star, . point."""
 
     name: str
     points: tuple[tuple[float, float], ...]

@@ -26,6 +26,7 @@ from coherence.reporting.pictures.figure import (
 
 NAMES = 4  # in a row at most
 LETTER, SAMPLE = 5.7, 34  # width of a letter of a name, and of its line with room beside it, px
+TITLE = 7.4  # width of a letter of the title of a panel, px
 LONGEST = 45  # letters of a name
 TICKS = 5  # below a panel, at most
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
@@ -62,7 +63,8 @@ def draw_panel(axes: Any, panel: Panel, across: int = WIDTH) -> None:
     columns = names_in_a_row(names, across)
     rows = -(-len(names) // columns)
     axes.set(xlabel=panel.x, ylabel=panel.y)
-    axes.set_title(panel.title, loc="left", fontsize=11, pad=4 + 13 * rows)
+    title = fitted(panel.title, int((across - LEFT) / TITLE))
+    axes.set_title(title, loc="left", fontsize=11, pad=4 + 13 * rows)
     _scale(axes, panel)
     if names:  # between title and axes, where they hide nothing
         legend = axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False,
@@ -105,7 +107,7 @@ def _draw_data(axes: Any, panel: Panel) -> None:
         places = zip(*dots.points, strict=True) if dots.points else ([], [])
         colour, label = COLOURS[look(dots.style)[0]], dots.name or None
         paint = {"c": [colour]} if kind in "x_." else {"facecolors": "none", "edgecolors": colour}
-        axes.scatter(*places, marker=kind, s=6 if kind == "." else 26, label=label, **paint)
+        axes.scatter(*places, marker=kind, s=6 if kind == "." else 70 if kind == "*" else 26, label=label, **paint)
 
 
 def _draw_marks(axes: Any, panel: Panel) -> None:

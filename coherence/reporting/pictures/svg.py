@@ -34,6 +34,7 @@ from coherence.reporting.pictures.figure import (
 
 DARK = "<style>@media screen and (prefers-color-scheme: dark){#sheet{filter:invert(0.93) hue-rotate(180deg)}}</style>"
 
+PANEL_LETTER = 7.2  # width of a letter of the title of a panel, px
 HALO = '<g paint-order="stroke" stroke="#fbfbfb" stroke-width="3" stroke-linejoin="round">'
 
 
@@ -152,7 +153,7 @@ def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
     y = _Axis(ys, down - BOTTOM, top, log="y" in panel.log)
     if panel.square:
         _squared(x, y)
-    parts = [_text(LEFT, 22, panel.title, weight="600"), *_frame(panel, x, y)]
+    parts = [_panel_title(panel.title, across), *_frame(panel, x, y)]
     width, height = across - LEFT - RIGHT, down - top - BOTTOM
     parts.append(f'<clipPath id="{clip}"><rect x="{LEFT}" y="{top}" width="{width}" height="{height}"/></clipPath>')
     parts.append(f'<g clip-path="url(#{clip})">')
@@ -175,6 +176,12 @@ def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
                       for a, b, anchor, words in panel.texts), "</g>"]  # fmt: skip
     parts += [part for row, guide in enumerate(panel.guides) for part in _labelled(x, y, guide, row)]
     return [*parts, "</g>", *_legend(named)]
+
+
+def _panel_title(title: str, across: int) -> str:
+    """Returns the title of a panel above its axes; a long one begins further left, and loses its middle."""
+    left = LEFT if len(title) * PANEL_LETTER <= across - LEFT - RIGHT else 14
+    return _text(left, 22, fitted(title, int((across - left - 6) / PANEL_LETTER)), weight="600")
 
 
 def _labelled(x: _Axis, y: _Axis, guide: Guide, row: int) -> list[str]:
@@ -315,12 +322,21 @@ def mark(kind: str, x: float, y: float, colour: str, size: float = 4.0) -> str:
         "v": f"M{x:.1f} {y + size:.1f}l{size} {-2 * size}h{-2 * size}z",
         "d": f"M{x:.1f} {y - size:.1f}l{size} {size}l{-size} {size}l{-size} {-size}z",
         "-": f"M{x - size:.1f} {y:.1f}h{2 * size}",
+        "*": star(x, y, 1.7 * size),
     }
     if kind == ".":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.3" fill="{colour}"/>'
     if kind == "o":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
     return f'<path d="{shapes[kind]}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
+
+
+def star(x: float, y: float, size: float) -> str:
+    """Returns the path of a star with five points."""
+    angles = [math.pi * (k / 5 - 0.5) for k in range(10)]
+    radii = [size * (1.0 if k % 2 == 0 else 0.45) for k in range(10)]
+    points = [f"{x + r * math.cos(a):.1f} {y + r * math.sin(a):.1f}" for a, r in zip(angles, radii, strict=True)]
+    return f"M{'L'.join(points)}z"
 
 
 Named = tuple[str, str, int]  # name, mark (none: a line), style

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,8 @@ from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.thresholds import FigureLimit
 
 MOST_MARKS, LAST_MARKS = 40, 20  # writes that are marked in a panel, and when there are more
-MOST_CURVES = 6  # in a panel; each has a colour and a dash of its own
+IN_A_PANEL, MOST_CURVES = 6, 36  # curves: in a panel, where all differ by colour, and of a kind
+WORDS = 0.12  # of the height of a panel, above its curves
 TIMES = ((7200.0, 3600.0, "h"), (300.0, 60.0, "min"), (0.0, 1.0, "s"))  # from how long on, size, name
 
 
@@ -47,17 +49,24 @@ def course_panels(
     for kind in KINDS:
         curves = [curve for curve in course.curves if curve.what in kind.of]
         if curves:
-            lines = _lines(kind.title, curves, size, notes)
-            guides = tuple(
-                Guide("y", limit.limit, f"promise {name}: {limit.op} {limit.limit:.6g} %")
-                for name, limit in limits
-                if limit.key[1] in kind.of
-            )
-            panels[kind.title] = Panel(
-                kind.title, f"time ({unit})", kind.axis, lines, low=0.0, guides=(*guides, *_start_up(study, size)),
-                high=105.0 if kind.of == ("succeed",) else None,
-            )  # fmt: skip
+            guides = tuple(_promised(name, limit) for name, limit in limits if limit.key[1] in kind.of)
+            for title, lines in _parts(kind.title, curves, size, notes):
+                panels[title] = Panel(
+                    title, f"time ({unit})", kind.axis, lines, low=0.0, guides=(*guides, *_start_up(study, size)),
+                    high=_high(study, lines, guides, 105.0 if kind.of == ("succeed",) else None),
+                )  # fmt: skip
     return {**panels, **_signal_panels(study, course, size, unit, notes)}
+
+
+def _high(
+    study: Study, lines: Sequence[Line], guides: Sequence[Guide] = (), least: float | None = None
+) -> float | None:
+    """Returns the upper end of a panel, with room for the words that stand where counting begins."""
+    values = [y for line in lines for _, y in line.points if math.isfinite(y)] + [guide.at for guide in guides]
+    values += [] if least is None else [least]
+    if not study.setting.warmup or not values:
+        return least
+    return max(values) + WORDS * (max(values) - min(0.0, *values) or 1.0)
 
 
 def _promised(name: str, limit: FigureLimit) -> Guide:
@@ -75,20 +84,22 @@ def _signal_panels(study: Study, course: RunCourse, size: float, unit: str, note
     signals = [curve for curve in course.curves if curve.what == "signal"]
     for dimension in dict.fromkeys(curve.unit for curve in signals):
         curves = [curve for curve in signals if curve.unit == dimension]
-        written = {write.signal for write in course.writes}
-        curves.sort(key=lambda curve: curve.thing not in written)  # what loops write comes first
-        title = "signals" + (f" in {dimension}" if dimension else "")
-        lines = _lines(title, curves, size, notes)
-        shown = {line.name for line in lines}
-        writes = [write for write in course.writes if write.signal in shown]
-        whole = Panel(title, f"time ({unit})", dimension or "value (no unit)", lines, guides=_start_up(study, size))
-        if len(writes) <= MOST_MARKS:
-            panels[title] = replace(whole, dots=_write_dots(writes, size))
-        else:
-            panels[title] = whole
-            panels[f"{title}, enlarged"] = _enlarged(whole, writes, size)
-            notes.append(f"{title}: {len(writes):,} writes; the last {LAST_MARKS} are enlarged")
+        name = "signals" + (f" in {dimension}" if dimension else "")
+        for title, lines in _parts(name, curves, size, notes):
+            axis, guides = dimension or "value (no unit)", _start_up(study, size)
+            whole = Panel(title, f"time ({unit})", axis, lines, guides=guides, high=_high(study, lines))
+            panels.update(_with_writes(whole, course.writes, size, notes))
     return panels
+
+
+def _with_writes(panel: Panel, writes: Sequence[WriteMark], size: float, notes: list[str]) -> dict[str, Panel]:
+    """Returns a panel with the writes of its signals, and where they are many a second one with the last of them."""
+    shown = {line.name for line in panel.lines}
+    own = [write for write in writes if write.signal in shown]
+    if len(own) <= MOST_MARKS:
+        return {panel.title: replace(panel, dots=_write_dots(own, size))}
+    notes.append(f"{panel.title}: {len(own):,} writes; the last {LAST_MARKS} are enlarged")
+    return {panel.title: panel, f"{panel.title}, enlarged": _enlarged(panel, own, size)}
 
 
 def _enlarged(whole: Panel, writes: Sequence[WriteMark], size: float) -> Panel:
@@ -117,8 +128,18 @@ def _write_dots(writes: Sequence[WriteMark], size: float) -> tuple[Dots, ...]:
     return tuple(dots)
 
 
+def _parts(
+    title: str, curves: Sequence[CourseCurve], size: float, notes: list[str]
+) -> Iterator[tuple[str, tuple[Line, ...]]]:
+    """Yields the curves in as many panels as they need, each with its title."""
+    lines = _lines(title, curves, size, notes)
+    for part, first in enumerate(range(0, len(lines), IN_A_PANEL), 1):
+        own = tuple(replace(line, style=style) for style, line in enumerate(lines[first : first + IN_A_PANEL]))
+        yield (title if part == 1 else f"{title}, part {part}"), own
+
+
 def _lines(title: str, curves: Sequence[CourseCurve], size: float, notes: list[str]) -> tuple[Line, ...]:
-    """Returns the curves that reach furthest; those that are not drawn are named."""
+    """Returns the curves; of very many those that reach furthest, and the others are named."""
     busiest = sorted(curves, key=_height, reverse=True)[:MOST_CURVES]
     drawn = [curve for curve in curves if curve in busiest] if len(curves) > MOST_CURVES else list(curves)
     left = [_name(curve) for curve in curves if curve not in drawn]
@@ -129,10 +150,9 @@ def _lines(title: str, curves: Sequence[CourseCurve], size: float, notes: list[s
         Line(
             _name(curve),
             tuple(zip((curve.times / size).tolist(), curve.values.tolist(), strict=True)),
-            style,
             steps=True,
         )
-        for style, curve in enumerate(drawn)
+        for curve in drawn
     )
 
 

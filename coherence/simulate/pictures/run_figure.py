@@ -6,25 +6,27 @@ Over time the first run is drawn; histograms are of the requests of all runs, as
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from coherence.base.number_text import render_clock
 from coherence.language.design import Design
 from coherence.reporting.pictures.figure import Figure, Panel
 from coherence.simulate.pictures.course_panels import course_panels
-from coherence.simulate.pictures.time_histograms import histogram_panels
+from coherence.simulate.pictures.time_histograms import TimeUnit, histogram_panels, time_units
 from coherence.simulate.study.course import BUSY_WINDOW, WINDOW
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.thresholds import FigureLimit, threshold_of
 
+ROOM = 0.05  # above the highest curve, of the height of a panel
 Limits = tuple[tuple[str, FigureLimit], ...]
 
 
 def run_figure(names: Sequence[str], studies: Sequence[Study], designs: Sequence[Design]) -> Figure:
     """Returns the picture of one study, or of two beside each other on the same axes."""
     notes: list[str] = []
-    sides = [_panels(study, _limits(design), notes) for study, design in zip(studies, designs, strict=True)]
+    units = time_units(studies)
+    sides = [_panels(study, _limits(design), notes, units) for study, design in zip(studies, designs, strict=True)]
     if len(sides) == 1:
         (panels,) = sides
         listed = tuple(panels.values()) or (Panel("nothing that this run has is drawn", "", ""),)
@@ -34,13 +36,13 @@ def run_figure(names: Sequence[str], studies: Sequence[Study], designs: Sequence
     return Figure(f"{labels[0]} against {labels[1]}", pairs, 2, (*_when(studies[0]), *dict.fromkeys(notes)))
 
 
-def _panels(study: Study, limits: Limits, notes: list[str]) -> dict[str, Panel]:
+def _panels(study: Study, limits: Limits, notes: list[str], units: Mapping[str, TimeUnit]) -> dict[str, Panel]:
     """Returns the panels of a study; figures of runs over counts, of which no course is kept, are named."""
     of_course = {key[0] for record in study.records[:1] for key in record.sample}
     counted = dict.fromkeys(key[0] for sample in study.samples[:1] for key in sample if key[0] not in of_course)
     if counted:
         notes.append(f"not drawn, since runs over counts have no course: {', '.join(counted)}")
-    return {**course_panels(study, limits, notes), **histogram_panels(study, limits, notes)}
+    return {**course_panels(study, limits, notes), **histogram_panels(study, limits, notes, units)}
 
 
 def _limits(design: Design) -> Limits:
@@ -72,17 +74,32 @@ def _beside(labels: Sequence[str], sides: Sequence[dict[str, Panel]]) -> tuple[P
         low, high = _ends(there)
         left, right = _reach(there)
         for label, side in zip(labels, sides, strict=True):
-            panel = side.get(key) or Panel(f"{key}: nothing to draw", there[0].x, there[0].y, log=there[0].log)
+            panel = side.get(key) or Panel(key, there[0].x, there[0].y, log=there[0].log)
             corners = tuple((at, low, "start", "") for at in (left, right))  # so that both reach as far
-            pairs.append(replace(panel, title=f"{label}: {panel.title}", low=low, high=high, texts=corners))
+            words = () if key in side else ((_middle(there[0], (left, right)), (low + high) / 2, "middle", _absent(key)),)
+            pairs.append(
+                replace(panel, title=f"{label}: {panel.title}", low=low, high=high, texts=(*corners, *words))
+            )
     return tuple(pairs)
+
+
+def _middle(panel: Panel, x: tuple[float, float]) -> float:
+    """Returns the middle of an axis between two ends."""
+    return math.sqrt(x[0] * x[1]) if "x" in panel.log else sum(x) / 2
+
+
+def _absent(title: str) -> str:
+    """Returns the words of a panel whose run has nothing of this kind."""
+    return "few writes: all are marked" if title.endswith(", enlarged") else "nothing to draw"
 
 
 def _ends(panels: Sequence[Panel]) -> tuple[float, float]:
     values = [y for panel in panels for line in panel.lines for _, y in line.points if not math.isnan(y)]
     values += [guide.at for panel in panels for guide in panel.guides if guide.axis == "y"]
-    values += [end for panel in panels for end in (panel.low, panel.high) if end is not None]
-    return min(values, default=0.0), max(values, default=1.0)
+    values += [panel.low for panel in panels if panel.low is not None]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    declared = max((panel.high for panel in panels if panel.high is not None), default=high)
+    return low, max(declared, high + ROOM * (high - low))
 
 
 def _reach(panels: Sequence[Panel]) -> tuple[float, float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,16 +27,41 @@ SHORT = 0.002  # of the answers: those that are shorter stand in the first bar
 Counted = tuple[str, str, str, list[Latencies]]  # title, of, prefix of its figures, times of each run
 
 
+@dataclass(frozen=True)
+class TimeUnit:
+    """The unit of an axis of times, and its size (s)."""
+
+    size: float
+    name: str
+
+
+SECONDS, MILLISECONDS = TimeUnit(1.0, "s"), TimeUnit(1e-3, "ms")
+
+
+def time_units(studies: Sequence[Study]) -> dict[str, TimeUnit]:
+    """Returns the unit of each histogram, by its title: one for all studies, which stand beside each other."""
+    units: dict[str, TimeUnit] = {}
+    for title, *_, runs in (of for study in studies for of in _counted(study) if _answered(of)):
+        short = _typical(*binned(runs)) < 1 or units.get(title) == MILLISECONDS
+        units[title] = MILLISECONDS if short else SECONDS
+    return units
+
+
 def histogram_panels(
-    study: Study, limits: Sequence[tuple[str, FigureLimit]], notes: list[str]
+    study: Study, limits: Sequence[tuple[str, FigureLimit]], notes: list[str], units: Mapping[str, TimeUnit]
 ) -> dict[str, Panel]:  # fmt: skip
     """Returns a histogram for each workload and inference server; those that are left out are named."""
-    counted = [of for of in _counted(study) if sum(int(run.counts.sum()) for run in of[3])]
+    counted = [of for of in _counted(study) if _answered(of)]
     counted.sort(key=lambda of: -sum(int(run.arrived.sum()) for run in of[3]))
     if len(counted) > MOST_PANELS:
         left = ", ".join(of[0] for of in counted[MOST_PANELS:])
         notes.append(f"histograms of the {MOST_PANELS} with the most requests are drawn; not {left}")
-    return {of[0]: _panel(study, of, limits) for of in counted[:MOST_PANELS]}
+    return {of[0]: _panel(study, of, limits, units[of[0]]) for of in counted[:MOST_PANELS]}
+
+
+def _answered(of: Counted) -> int:
+    """Returns how many have an answer."""
+    return sum(int(run.counts.sum()) for run in of[3])
 
 
 def _counted(study: Study) -> Iterator[Counted]:
@@ -45,19 +71,18 @@ def _counted(study: Study) -> Iterator[Counted]:
         yield f"{kind} of {name}", name, f"{kind} ", [record.served[name, kind] for record in study.records]
 
 
-def _panel(study: Study, of: Counted, limits: Sequence[tuple[str, FigureLimit]]) -> Panel:
+def _panel(study: Study, of: Counted, limits: Sequence[tuple[str, FigureLimit]], unit: TimeUnit) -> Panel:
     title, name, prefix, runs = of
     edges, numbers = binned(runs)
     came = sum(int(run.arrived.sum()) for run in runs)
     shares = 100.0 * numbers / came
-    small = _typical(edges, numbers) < 1
-    size, unit = (1e-3, "ms") if small else (1.0, "s")
+    size = unit.size
     points = ((edges[0] / size, 0.0), *zip(edges[:-1] / size, shares, strict=True), (edges[-1] / size, 0.0))
     steps = Line(_legend(numbers, came), tuple((float(x), float(y)) for x, y in points), 0, steps=True)
     guides = _merged([*_percentiles(study, name, prefix, size), *_promises(name, prefix, limits, size)])
     room = float(shares.max()) * (1.1 + 0.08 * len(guides))  # for the labels
     return Panel(
-        title, f"time ({unit}; first: and less)", "share of all that arrived (%)", (steps,), log="x", low=0.0,
+        title, f"time ({unit.name}; first: and less)", "share of all that arrived (%)", (steps,), log="x", low=0.0,
         high=room, guides=guides,
     )  # fmt: skip
 

@@ -139,6 +139,11 @@ _CLOCK = State(
 )  # fmt: skip
 
 
+def without_clock(model: Model) -> Model:
+    """Returns a model without the state that lets its loops tick beside requests: no one has declared it."""
+    return replace(model, states={path: state for path, state in model.states.items() if state is not _CLOCK})
+
+
 def _reading(read: Callable[[Meter, str], float], station: str) -> Callable[[Meter], float]:
     return lambda meter: read(meter, station)
 

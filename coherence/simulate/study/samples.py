@@ -29,7 +29,7 @@ from coherence.simulate.study.course import (
 from coherence.simulate.study.exact_runs import answered, bounded, loops_study
 from coherence.simulate.study.initial_state import InitialState, initial_state
 from coherence.simulate.study.latencies import Array, Latencies, LatencyRecorder, arrived, served_times
-from coherence.simulate.study.loops_over_requests import Coupled, run_model
+from coherence.simulate.study.loops_over_requests import Coupled, run_model, without_clock
 from coherence.simulate.study.precision import steady_outcome
 from coherence.simulate.study.promises import PromiseWatch, judged
 from coherence.simulate.study.readings import OF_WHOM, of_engine, of_job, of_loops, of_requests
@@ -306,7 +306,7 @@ class RequestsUnderLoops:
         course = course_of_requests(self.made.program, [*self.warming, result.series], result.end)
         if self.loops is None:
             return course
-        return course.joined(course_of_instants(self.loops.cut.model, self.loops.instants, result.end))
+        return course.joined(course_of_instants(without_clock(self.loops.cut.model), self.loops.instants, result.end))
 
     def _latencies(self, result: RequestResult) -> dict[str, Latencies]:
         for source, latencies in zip(self.made.program.sources, self.recorder.latencies, strict=True):

@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coherence.assessment.parts.runs import RunAnswers
 from coherence.assessment.sections import before_after
 from coherence.causal.answers.answer import Section
 from coherence.cli._run import run
 from coherence.findings.finding import Accounting, Report
+from coherence.simulate.study.repeated_runs import Study, StudyReading, difference
+from coherence.simulate.study.setting import Setting
 from tests.assessment.html_pages import Page
 from tests.assessment.run_assessments import assessed, rendered
 
@@ -74,3 +77,21 @@ def test_indices_of_both_telemetries_stand_in_one_table(tmp_path: Path) -> None:
         shown = re.search(rf"\b{name}\s+(\S+) \[\S+ \S+\s+(\S+)", table)
         assert shown is not None, table[:400]
         assert [float(word) for word in shown.groups()] == pytest.approx(list(true.values()), abs=0.01)
+
+
+def test_both_values_of_a_figure_are_those_of_all_requests_and_the_change_is_the_mean_of_the_runs() -> None:
+    key = ("web", "P50", "s")
+
+    def study(pooled: float, *runs: float) -> Study:
+        return Study(Setting(60.0, seeds=(1, 2)), tuple({key: run} for run in runs), pooled=(StudyReading(*key, pooled),))
+
+    before, after = study(0.5, 0.1, 9.1), study(0.07, 0.07, 0.07)
+    compared = replace(
+        assessed(), before=("earlier.yaml", Report((), Accounting(), ())),
+        runs=RunAnswers(after, before, difference(before, after)),
+    )  # fmt: skip
+    text = rendered(before_after.section(compared))
+    row = re.findall("<td[^>]*>(.*?)</td>", text.partition(">web: P50</td>")[2])[:2]
+    assert row == ["0.5", "0.07"]  # not 0.5 and 0.5 less the mean change of 4.53
+    assert "-4.53" in text
+    assert "seed by seed" in text

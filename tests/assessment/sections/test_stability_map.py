@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from coherence.assessment.parts.stability_maps import AssessedMap, stability_map
@@ -16,6 +17,8 @@ def test_a_map_marks_today_and_counts_its_points() -> None:
     mapped = stability_map(entry, (), ["preempt", "guarantee"], 60.0)
     text = rendered(section.section(replace(assessed(), stability=mapped)))
     assert ">today<" in text
+    marks = re.findall('<path d="(M[^"]*)" fill="none" stroke="#4a4a4a"', text)
+    assert sum(path.count("L") == 9 for path in marks) == 2  # a star on the map and one in its legend: no verdict's mark
     assert "coherence sweep" in text
     assert '<td class="n">25</td>' in text  # today's settings swing for ever, and so do all around
 

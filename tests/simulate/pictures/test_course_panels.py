@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from coherence.language.reading import read_text
 from coherence.reporting.pictures.figure import Figure, Guide, Line
 from coherence.reporting.pictures.svg import svg
-from coherence.simulate.pictures.course_panels import LAST_MARKS
+from coherence.simulate.pictures.course_panels import LAST_MARKS, course_panels
 from coherence.simulate.pictures.run_figure import run_figure
-from coherence.simulate.study.course import PARTS, CourseCurve, thinned
+from coherence.simulate.study.course import PARTS, CourseCurve, RunCourse, thinned
 from coherence.simulate.study.repeated_runs import Study
+from coherence.simulate.study.run_record import RunRecord
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
-from tests.simulate.pictures.picture_runs import HPA, PAUSED, integral_of, line_of, panel_of, run_of
+from tests.simulate.pictures.picture_runs import HPA, PAUSED, SCALED, integral_of, line_of, panel_of, run_of
 
 
 def test_rates_add_up_to_the_requests_and_sends_of_the_run(paused: tuple[Study, Figure]) -> None:
@@ -95,3 +96,22 @@ def test_thinning_keeps_ends_and_extremes_of_every_part(seed: int, count: int) -
         if len(inside):
             near = kept[(thin.times >= low - 100 / PARTS) & (thin.times <= high + 100 / PARTS)]
             assert (near.max() >= inside.max(), near.min() <= inside.min()) == (True, True)
+
+
+def test_ten_curves_are_ten_curves_in_panels_of_six() -> None:
+    curves = tuple(
+        CourseCurve(f"s{k}", "queue", "req", np.array([0.0, 1.0]), np.array([float(k), 0.0])) for k in range(10)
+    )
+    own = Study(Setting(10.0, seeds=(1,)), ({},), records=(RunRecord({}, course=RunCourse(curves)),))
+    notes: list[str] = []
+    panels = course_panels(own, (), notes)
+    assert list(panels) == ["waiting", "waiting, part 2"]
+    assert [line.name for panel in panels.values() for line in panel.lines] == [f"s{k}" for k in range(10)]
+    assert [line.style for line in panels["waiting, part 2"].lines] == [0, 1, 2, 3]
+    assert notes == []
+
+
+def test_loops_beside_requests_have_no_curve_of_their_clock() -> None:
+    own, design = run_of(SCALED, seeds=(1,))
+    figure = run_figure(["page"], [own], [design])
+    assert [line.name for line in panel_of(figure, "signals").lines] == ["pool.copies"]

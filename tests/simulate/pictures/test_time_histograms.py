@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from coherence.reporting.pictures.figure import Figure
+from coherence.simulate.pictures.run_figure import run_figure
 from coherence.simulate.pictures.time_histograms import BARS, WIDEST, binned
 from coherence.simulate.study.latencies import Latencies
 from coherence.simulate.study.repeated_runs import Study
-from tests.simulate.pictures.picture_runs import panel_of
+from tests.simulate.pictures.picture_runs import PAUSED, panel_of, run_of
 
 
 def test_bars_add_up_to_those_that_are_answered_and_lines_stand_where_the_table_says(
@@ -35,3 +36,16 @@ def test_answers_of_no_time_stand_in_the_first_bar() -> None:
     assert numbers.sum() == 1000
     assert numbers[0] >= 50
     assert edges[0] > 0.1 / (2 * WIDEST)
+
+
+def test_two_designs_have_one_unit_of_time_for_an_answer() -> None:
+    quick, design = run_of(PAUSED)
+    slow, second = run_of(PAUSED.replace("mean: 40 ms", "mean: 4 s").replace("45 req/s", "0.5 req/s")
+                          .replace("tries: 3, per_try: 250 ms, on_timeout: cancel, retry_when: [timeout]", "tries: 1")
+                          .replace(", deadline: 2 s", ""))  # fmt: skip
+    alone = run_figure(["slow"], [slow], [second])
+    assert panel_of(alone, "answers of web").x.startswith("time (s")
+    both = run_figure(["quick", "slow"], [quick, slow], [design, second])
+    axes = {panel.title: panel.x for panel in both.panels if panel.title.endswith("answers of web")}
+    assert len(axes) == 2
+    assert all(axis.startswith("time (ms") for axis in axes.values())
