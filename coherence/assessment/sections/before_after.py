@@ -19,7 +19,7 @@ ORDER, TITLE = 15, "Before and after"
 INDICES = "Indices of coordination"
 MOST = 16  # figures in the picture
 OF_CHANGES = ("A change is the mean of the changes of the runs, seed by seed. Percentiles before and after are of the "
-              "requests of all runs together, so their difference need not be the mean of those of the runs.")  # fmt: skip
+              "requests of all runs together: their difference need not be that mean.")  # fmt: skip
 COUNTED = ("promises", "promises_conflict", "promises_proved", "conflict", "safe", "undecided", "not_modelled")
 WORDS = ("promises", "promises broken", "promises proved", "pairs in conflict", "pairs safe", "pairs undecided",
          "pairs not modelled")  # fmt: skip

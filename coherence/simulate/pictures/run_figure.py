@@ -76,7 +76,8 @@ def _beside(labels: Sequence[str], sides: Sequence[dict[str, Panel]]) -> tuple[P
         for label, side in zip(labels, sides, strict=True):
             panel = side.get(key) or Panel(key, there[0].x, there[0].y, log=there[0].log)
             corners = tuple((at, low, "start", "") for at in (left, right))  # so that both reach as far
-            words = () if key in side else ((_middle(there[0], (left, right)), (low + high) / 2, "middle", _absent(key)),)
+            middle = _middle(there[0], (left, right)), (low + high) / 2
+            words = () if key in side else ((*middle, "middle", _absent(key)),)
             pairs.append(
                 replace(panel, title=f"{label}: {panel.title}", low=low, high=high, texts=(*corners, *words))
             )

@@ -83,7 +83,8 @@ def test_both_values_of_a_figure_are_those_of_all_requests_and_the_change_is_the
     key = ("web", "P50", "s")
 
     def study(pooled: float, *runs: float) -> Study:
-        return Study(Setting(60.0, seeds=(1, 2)), tuple({key: run} for run in runs), pooled=(StudyReading(*key, pooled),))
+        whole = (StudyReading(*key, pooled),)
+        return Study(Setting(60.0, seeds=(1, 2)), tuple({key: run} for run in runs), pooled=whole)
 
     before, after = study(0.5, 0.1, 9.1), study(0.07, 0.07, 0.07)
     compared = replace(

@@ -18,7 +18,7 @@ def test_a_map_marks_today_and_counts_its_points() -> None:
     text = rendered(section.section(replace(assessed(), stability=mapped)))
     assert ">today<" in text
     marks = re.findall('<path d="(M[^"]*)" fill="none" stroke="#4a4a4a"', text)
-    assert sum(path.count("L") == 9 for path in marks) == 2  # a star on the map and one in its legend: no verdict's mark
+    assert sum(path.count("L") == 9 for path in marks) == 2  # on the map and in its legend: no verdict's mark
     assert "coherence sweep" in text
     assert '<td class="n">25</td>' in text  # today's settings swing for ever, and so do all around
 

@@ -20,18 +20,8 @@ promises:
   tail: quantile(web.latency, 0.95) <= 300 ms
   share: web.success >= 99 %
 """
-SCALED = """
-coherence: 1
-workload: {web: {rate: 45 req/s, service: {mean: 40 ms, cv: 1}}}
-components: {pool: {copies: 4}}
-calls: [{from: web, to: pool}]
-loops:
-  scaler:
-    trigger: pool.queue > 3
-    timescale: {period: 10 s}
-    actuation: {signal: pool.copies, law: step, by: 1, bounds: [1, 9], from: 4}
-"""
 HPA = Path("specs/hpa-metric-lag/design.yaml")
+SERVING = Path("specs/serving-hpc-repaired/design.yaml")
 
 
 def run_of(text: str, **options: object) -> tuple[Study, Design]:

@@ -17,7 +17,7 @@ from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.run_record import RunRecord
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
-from tests.simulate.pictures.picture_runs import HPA, PAUSED, SCALED, integral_of, line_of, panel_of, run_of
+from tests.simulate.pictures.picture_runs import HPA, PAUSED, SERVING, integral_of, line_of, panel_of, run_of
 
 
 def test_rates_add_up_to_the_requests_and_sends_of_the_run(paused: tuple[Study, Figure]) -> None:
@@ -112,6 +112,6 @@ def test_ten_curves_are_ten_curves_in_panels_of_six() -> None:
 
 
 def test_loops_beside_requests_have_no_curve_of_their_clock() -> None:
-    own, design = run_of(SCALED, seeds=(1,))
+    own, design = run_of(SERVING.read_text(encoding="utf-8"), seeds=(1,), until=20.0)
     figure = run_figure(["page"], [own], [design])
-    assert [line.name for line in panel_of(figure, "signals").lines] == ["pool.copies"]
+    assert [line.name for line in panel_of(figure, "signals").lines] == ["batch.running", "pool.desired"]
