@@ -78,9 +78,7 @@ def _beside(labels: Sequence[str], sides: Sequence[dict[str, Panel]]) -> tuple[P
             corners = tuple((at, low, "start", "") for at in (left, right))  # so that both reach as far
             middle = _middle(there[0], (left, right)), (low + high) / 2
             words = () if key in side else ((*middle, "middle", _absent(key)),)
-            pairs.append(
-                replace(panel, title=f"{label}: {panel.title}", low=low, high=high, texts=(*corners, *words))
-            )
+            pairs.append(replace(panel, title=f"{label}: {panel.title}", low=low, high=high, texts=(*corners, *words)))
     return tuple(pairs)
 
 
