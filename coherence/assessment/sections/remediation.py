@@ -108,8 +108,8 @@ def _unlogged(assessment: Assessment) -> Iterator[PlanStep]:
     for loop in assessment.design.loops.values():
         if fields := unlogged(loop):
             missing.setdefault((", ".join(fields), _owner(loop)), []).append(loop.name)
-    for (fields, owner), loops in missing.items():
-        yield PlanStep(CLASSES[4], f"{', '.join(loops)}: {fields}", owner, "decisions can be told afterwards", ())
+    for (logged, owner), loops in missing.items():
+        yield PlanStep(CLASSES[4], f"{', '.join(loops)}: {logged}", owner, "decisions can be told afterwards", ())
 
 
 def _left_open(assessment: Assessment) -> Iterator[Child]:
