@@ -20,9 +20,9 @@ def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[
     if changed:
         cells.append({reading.key: render_reading(reading, sign=True) + _mark(reading) for reading in changed})
     readings = (reading for column in columns for reading in column)
-    told = dict.fromkeys(r.key for r in readings if r.value or r.low or r.high or _tells_by_zero(r))
-    things = list(dict.fromkeys(of for of, *_ in told))
-    keys = sorted(told, key=lambda key: things.index(key[0]))  # what one design alone has stands with its thing
+    shown = dict.fromkeys(r.key for r in readings if r.value or r.low or r.high or _tells_by_zero(r))
+    things = list(dict.fromkeys(of for of, *_ in shown))
+    keys = sorted(shown, key=lambda key: things.index(key[0]))  # what one design alone has stands with its thing
     width = max((len(what) for _, what, _ in keys), default=0)
     wide = [max((len(text) for text in column.values()), default=0) for column in cells]
     lines, last = [], None
