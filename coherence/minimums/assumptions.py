@@ -52,6 +52,8 @@ _ALL = (
     Assumption("dense_model", "every weight takes part in every token", "experts or sparsity"),
     Assumption("stateless_api", "each call sends its whole context again", "a stateful interface"),
     Assumption("no_prompt_cache", "no prefix is kept between calls", "cached tokens in the bill"),
+    Assumption("lookups_answered", "each lookup that is needed brings all that its question asks",
+               "a question whose answer takes several lookups"),
     Assumption("every_token_read", "each new token is read at least once", "tokens dropped unread"),
     Assumption("linear_plant", "the plant is linear near its operating point", "saturation, or a change of mode"),
     Assumption("linear_law", "the controller is linear, and does not change with time",

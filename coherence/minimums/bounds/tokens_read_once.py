@@ -29,6 +29,7 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
+from coherence.minimums.bounds._agents import runs
 from coherence.minimums.bounds._inductions import each_step_adds
 
 
@@ -64,4 +65,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "each call adds tokens that were never read", added_up, ProofGrade.UNIVERSAL),),
     witness=Witness("a run that keeps its state", state_kept),
     telemetry=("tokens of each turn",),
+    applies=runs,
 )

@@ -19,6 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._agents import runs
 from coherence.minimums.bounds._integrals import counted_calls
 
 
@@ -54,4 +55,5 @@ BOUND = Bound(
         Recheck("smt", "call after call", counted_calls, ProofGrade.UNIVERSAL),
     ),
     telemetry=("tokens of each turn",),
+    applies=runs,
 )
