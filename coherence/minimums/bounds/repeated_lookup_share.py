@@ -37,13 +37,13 @@ from coherence.minimums.bounds._inductions import refuted
 
 def asked_in_turn(inputs: Inputs) -> Fraction | float:
     """Asks the questions in turn, again and again, and counts those that were answered before."""
-    asked, needed = int(inputs["lookups"]), int(inputs["needed"])
+    sent, needed = int(inputs["lookups"]), int(inputs["needed"])
     answered: set[int] = set()
     again = 0
-    for lookup in range(asked):
+    for lookup in range(sent):
         again += lookup % needed in answered
         answered.add(lookup % needed)
-    return Fraction(again, asked)
+    return Fraction(again, sent)
 
 
 def one_more() -> Checked:
