@@ -140,7 +140,7 @@ def _readings(model: Model, paths: Sequence[str], deadline: Deadline) -> tuple[C
     """Returns what flows with kinks come to; nothing where the time is over."""
     try:
         with deadline.ending():
-            return tuple(cycles_of_flows(model, paths, {}))
+            return tuple(cycles_of_flows(model, paths, {}, deadline))
     except TimeOverError:
         return ()
 

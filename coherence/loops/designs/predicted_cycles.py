@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from coherence.base.clock import record_cut
 from coherence.base.watchdog import TimeOverError
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.cycles.cycle_search_result import Cycle
@@ -42,6 +43,7 @@ from coherence.simulate.execute.slices import blocked, sliced
 from coherence.simulate.execute.starts import corners
 
 MOST_STARTS = 3
+CONFIRMING = 0.5  # of the time that is left, for the run that confirms a cycle
 TIE = 1e-12  # of an input: nearer thresholds are met
 Ranges = tuple[tuple[str, float, float], ...]
 
@@ -80,15 +82,19 @@ class CycleReading:
         return f"{self.loop}: period {self.period:.6g} s, {moves}{share} ({self.method}; {checked})"
 
 
-def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = None) -> tuple[CycleReading, ...]:
+def predicted_cycles(
+    model: Model, *, choices: Mapping[str, Fraction] | None = None, seconds: float = math.inf
+) -> tuple[CycleReading, ...]:
     """Returns one reading per group of loops, and per set of flows that feed back with kinks;
     one more per start that differs.
 
-    `choices`: values of what the design leaves open (default: the ends of its ranges).
+    `choices`: values of what the design leaves open (default: the ends of its ranges); `seconds`: of the processor.
     """
-    readings = [reading for group in structure(model).groups for reading in _of_group(group, choices or {})]
+    deadline = Deadline(seconds)
+    readings = [reading for group in structure(model).groups for reading in _of_group(group, choices or {}, deadline)]
     whole = at_crossings(model)
-    readings += [reading for part in flow_groups(whole) for reading in cycles_of_flows(whole, part, choices or {})]
+    for part in flow_groups(whole):
+        readings += cycles_of_flows(whole, part, choices or {}, deadline)
     return tuple(readings)
 
 
@@ -96,7 +102,7 @@ def predicted_within(model: Model, seconds: float) -> tuple[CycleReading, ...]:
     """Returns the predicted cycles, or one undecided reading where so many seconds of the processor are over."""
     try:
         with Deadline(seconds).ending():
-            return predicted_cycles(model)
+            return predicted_cycles(model, seconds=seconds)
     except TimeOverError:
         return (CycleReading("all loops", "undecided", reason="the time limit was reached"),)
 
@@ -129,7 +135,7 @@ def _level(path: str, within: Interval, given: Mapping[str, Fraction]) -> Fracti
     return within.low
 
 
-def _of_group(group: Group, chosen: Mapping[str, Fraction]) -> Iterator[CycleReading]:
+def _of_group(group: Group, chosen: Mapping[str, Fraction], deadline: Deadline) -> Iterator[CycleReading]:
     name = ", ".join(group.names)
     missing = blocked(group.model, tuple(loop.signal for loop in group.loops if loop.signal))
     if missing:
@@ -138,7 +144,7 @@ def _of_group(group: Group, chosen: Mapping[str, Fraction]) -> Iterator[CycleRea
     try:
         readings: list[CycleReading] = []
         for values in starts(group.model, chosen):
-            reading = _sampled(group.model, name, values)
+            reading = _sampled(group.model, name, values, deadline)
             if not any(_alike(reading, other) for other in readings):
                 readings.append(reading)
         yield from readings
@@ -155,20 +161,17 @@ def _alike(reading: CycleReading, other: CycleReading) -> bool:
     return all(max(abs(a[1] - b[1]), abs(a[2] - b[2])) <= 1e-9 * (1 + abs(a[1]) + abs(a[2])) for a, b in pairs)
 
 
-def _sampled(model: Model, name: str, values: Mapping[str, Fraction]) -> CycleReading:
+def _sampled(model: Model, name: str, values: Mapping[str, Fraction], deadline: Deadline) -> CycleReading:
     cycle = sampled_cycle(model, values)
     if cycle is None:
         return CycleReading(name, "undecided", reason="the run has not become periodic")
     ranges = tuple((path, low, high) for path, (low, high) in cycle.ranges.items())
     if cycle.rests:
         return CycleReading(name, "none", ranges=ranges, method=cycle.method, reason="it comes to rest")
-    agrees, why = confirmed(
-        model, Choices(dict(values)), cycle.period, cycle.ranges, start=cycle.start, multiplier=cycle.multiplier
-    )
     reading = CycleReading(
         name, "cycle", float(cycle.period), ranges, _duty(model, cycle), cycle.multiplier, cycle.method
     )
-    return _judged(reading, agrees, why)
+    return _confirmed(model, reading, values, cycle.period, cycle.start, deadline)
 
 
 def _judged(reading: CycleReading, agrees: bool | None, why: str) -> CycleReading:
@@ -188,7 +191,9 @@ def _duty(model: Model, cycle: SampledCycle) -> float | None:
     return None
 
 
-def cycles_of_flows(model: Model, states: Sequence[str], chosen: Mapping[str, Fraction]) -> Iterator[CycleReading]:
+def cycles_of_flows(
+    model: Model, states: Sequence[str], chosen: Mapping[str, Fraction], deadline: Deadline
+) -> Iterator[CycleReading]:
     """Yields the reading of flows in feedback that have a kink."""
     part, name = sliced(model, states), ", ".join(states)
     components = {path.rsplit(".", 1)[0] for path in part.states}
@@ -203,17 +208,17 @@ def cycles_of_flows(model: Model, states: Sequence[str], chosen: Mapping[str, Fr
             except ShapeError as error:
                 switching = any(state.switch is not None for state in part.states.values())
                 undecided = CycleReading(name, "undecided", reason=f"no exact method: {error}")
-                yield undecided if switching else _smooth(part, states, values)
+                yield undecided if switching else _smooth(part, states, values, deadline)
                 continue
             if any(_bends(element) for element in elements.system.elements):
-                yield _switching(part, name, elements, values)
+                yield _switching(part, name, elements, values, deadline)
     except MissingValueError as error:
         yield CycleReading(name, "undecided", reason=f"needs {error}")
     except (NotExactError, np.linalg.LinAlgError) as error:
         yield CycleReading(name, "undecided", reason=f"no exact method: {error}")
 
 
-def _smooth(model: Model, states: Sequence[str], values: Mapping[str, Fraction]) -> CycleReading:
+def _smooth(model: Model, states: Sequence[str], values: Mapping[str, Fraction], deadline: Deadline) -> CycleReading:
     """Returns what flows that are no switching loop come to from their start."""
     name, method = ", ".join(states), "the run of the design's own start"
     answer = smooth_search(model, states, values, scale=_scale(model, states))
@@ -221,9 +226,8 @@ def _smooth(model: Model, states: Sequence[str], values: Mapping[str, Fraction])
     if cycle is None:
         return CycleReading(name, "undecided", reason=answer.reason.split(": ", 1)[-1], method=method)
     rows = zip(states, cycle.lowest, cycle.highest, strict=True)
-    return _executed(
-        model, CycleReading(name, "cycle", cycle.period, tuple(rows), None, cycle.multiplier, cycle.method), values
-    )
+    reading = CycleReading(name, "cycle", cycle.period, tuple(rows), None, cycle.multiplier, cycle.method)
+    return _executed(model, reading, values, deadline)
 
 
 def _scale(model: Model, states: Sequence[str]) -> float:
@@ -236,10 +240,12 @@ def _bends(element: Any) -> bool:
     return len(getattr(element, "levels", getattr(element, "slopes", ()))) > 1
 
 
-def _switching(model: Model, name: str, elements: Elements, values: Mapping[str, Fraction]) -> CycleReading:
+def _switching(
+    model: Model, name: str, elements: Elements, values: Mapping[str, Fraction], deadline: Deadline
+) -> CycleReading:
     x = np.array([float(values[path]) for path in elements.states])
     first, *others = {start.seen: start for start in (_beside(elements, x, -1), _beside(elements, x, 1))}.values()
-    readings = [_from(model, name, elements, values, start) for start in (first, *others)]
+    readings = [_from(model, name, elements, values, start, deadline) for start in (first, *others)]
     if len(readings) == 1 or all(_alike(readings[0], other) for other in readings[1:]):
         return readings[0]
     agreed = [reading for reading in readings if reading.confirmed]  # a start on a threshold: execution knows its side
@@ -257,7 +263,9 @@ def _beside(elements: Elements, x: Array, side: int) -> Start:
     return Start(start.z, seen, seen)
 
 
-def _from(model: Model, name: str, elements: Elements, values: Mapping[str, Fraction], start: Start) -> CycleReading:
+def _from(
+    model: Model, name: str, elements: Elements, values: Mapping[str, Fraction], start: Start, deadline: Deadline
+) -> CycleReading:
     answer = cycle_from(elements.system, start)
     cycle = next(iter(answer.attracting), None)
     if cycle is None:
@@ -267,14 +275,29 @@ def _from(model: Model, name: str, elements: Elements, values: Mapping[str, Frac
     duty = next((cycle.duty[k] for k, e in enumerate(elements.system.elements) if _bends(e)), None)
     ranges = _seen(elements, cycle)
     reading = CycleReading(name, "cycle", cycle.period, ranges, duty, cycle.multiplier, cycle.method)
-    return _executed(model, reading, values)
+    return _executed(model, reading, values, deadline)
 
 
-def _executed(model: Model, cycle: CycleReading, values: Mapping[str, Fraction]) -> CycleReading:
+def _executed(model: Model, cycle: CycleReading, values: Mapping[str, Fraction], deadline: Deadline) -> CycleReading:
     """Returns a cycle of flows with what the executor says of it."""
     whole = Fraction(cycle.period or 0).limit_denominator(10**9)
+    return _confirmed(model, cycle, values, whole, 8 * whole, deadline)
+
+
+def _confirmed(
+    model: Model, cycle: CycleReading, values: Mapping[str, Fraction], period: Fraction, start: Fraction,
+    deadline: Deadline,
+) -> CycleReading:  # fmt: skip
+    """Returns a cycle with what the executor says of it; it stands, not confirmed, where that takes too long."""
     ranges = {path: (low, high) for path, low, high in cycle.ranges}
-    agrees, why = confirmed(model, Choices(dict(values)), whole, ranges, start=8 * whole, multiplier=cycle.multiplier)
+    try:
+        with deadline.share(CONFIRMING).ending():
+            agrees, why = confirmed(
+                model, Choices(dict(values)), period, ranges, start=start, multiplier=cycle.multiplier
+            )
+    except TimeOverError:
+        record_cut()
+        agrees, why = None, "not executed: the time limit was reached"
     return _judged(cycle, agrees, why)
 
 

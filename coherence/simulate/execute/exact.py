@@ -130,7 +130,7 @@ class Execution:
         times = list(self.beats.after(self.time) if self.count else self.beats.coming)
         times += [at for at, *_ in self.pending[:1]]
         times += itertools.islice((at for at, *_ in self.schedule if at > self.time or start is not None), 1)
-        times += self.lookback.changes(self.time, self.history.times()) if self.flowing else []
+        times += self.motion.delayed_changes(self) if self.flowing else []
         if self.flowing and start is not None:
             times.append(start)
         echoes = list(self.lookback.echoes(self.time, self.sources)) if self.switching else []
@@ -233,7 +233,7 @@ class Execution:
             switched += switch(self, slack)
             self._remember_source(time, is_echo=time != self.before_echo and not switched)
         after = self.base()
-        self.history.remember(time, sampled, after, self.course)
+        self.history.remember(time, sampled, after, self.course, self.motion.smoothness(self, sampled, after))
         return Instant(time, sampled, tuple(actions), tuple(switched), after, tuple(word))
 
     def _remember_source(self, time: Fraction, *, is_echo: bool) -> None:

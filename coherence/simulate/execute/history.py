@@ -16,12 +16,16 @@ Change = Callable[[str, Num], Num]  # (name of a number, number) -> what stands 
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """An instant that is remembered: values as sampled, values after it, and the motion from there on."""
+    """An instant that is remembered: values as sampled, values after it, and the motion from there on.
+
+    `smoothness`: how many derivatives of the motion go through it at least, where only a delayed value changes there.
+    """
 
     time: Fraction
     sampled: dict[str, Num]
     after: dict[str, Num]
     course: Any  # a Course, or what stands in its place in another motion
+    smoothness: int = 0
 
 
 class HistoryMark:
@@ -78,11 +82,13 @@ class History:
             return self.entry_at(time)
         return self.entry_at(anchor)
 
-    def remember(self, time: Fraction, sampled: dict[str, Num], after: dict[str, Num], course: Any) -> None:
+    def remember(
+        self, time: Fraction, sampled: dict[str, Num], after: dict[str, Num], course: Any, smoothness: int = 0
+    ) -> None:
         """Appends an instant, and drops those that lie beyond the horizon once they are many."""
         if self.horizon is None:
             return
-        self.entries.append(HistoryEntry(time, sampled, after, course))
+        self.entries.append(HistoryEntry(time, sampled, after, course, smoothness))
         self.marks.append(None)
         if len(self.entries) > 64 and self.entries[len(self.entries) // 2].time < time - self.horizon:
             first = self._first(time)

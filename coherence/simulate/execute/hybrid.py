@@ -9,6 +9,7 @@ an event's float is taken as the rational that it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,6 +31,7 @@ from coherence.simulate.execute.run_state import RunState
 
 Num = Any
 Array = Any
+SMOOTH = 6  # derivatives that go through an echo at which integration of order 8 need not begin anew
 
 
 class ValueView(FlowView):
@@ -65,7 +67,13 @@ class Curve:
         self.rates = {path: float(plain_of(rate)) for path, rate in rates.items()}
         self.slack, self.size = 2 * track.slack, max(map(abs, self.rates.values()), default=0.0)
         start = np.array([float(self.base[path]) for path in self.paths])
-        self.integral = self._linear(start) or Integral(start, self._speeds, self._guards)
+        self.integral = self._linear(start) or Integral(
+            start, self._speeds, self._guards, longest=self._shortest_delay()
+        )
+
+    def _shortest_delay(self) -> float:
+        """Returns seconds that a step may take, so that it reads nothing of itself."""
+        return min((float(lag) for lag in self.run.lookback.of_flows.lags if lag), default=math.inf)
 
     def _linear(self, start: Array) -> LinearIntegral | None:
         """Returns the motion in closed form where flows are sums of what flows, and no branch or range ends it."""
@@ -179,6 +187,23 @@ class Integrated(Steady):
         if seconds is not None:
             yield run.time + Fraction(seconds)
 
+    def delayed_changes(self, run: RunState) -> Iterable[Fraction]:
+        """Returns the next times at which a delayed value in a flow changes by more than a high derivative.
+
+        A jump is a kink one delay later, and smoother by a derivative with each delay more: at last the integration
+        need not begin anew there.
+        """
+        times = [entry.time for entry in run.history.entries if entry.smoothness < SMOOTH]
+        return run.lookback.changes(run.time, times)
+
+    def smoothness(self, run: RunState, sampled: dict[str, Num], after: dict[str, Num]) -> int:
+        """Returns one more than that of the instants of which the present one is an echo, and nothing else."""
+        entries = run.history.entries
+        if not entries or run.lookback.of_flows.scrapes or sampled != after or not _goes_on(run, entries[-1], after):
+            return 0
+        starts = {run.time - lag for lag in run.lookback.of_flows.lags if lag}
+        return min((1 + entry.smoothness for entry in entries if entry.time in starts), default=0)
+
     def slack(self, run: RunState, time: Fraction) -> float:
         """Returns the distance that a located event still has from its end, with room for rounding."""
         curve = run.course
@@ -204,6 +229,15 @@ class Integrated(Steady):
         except NotExactError:
             pass
         return _quadrature(run, tree, low, high)
+
+
+def _goes_on(run: RunState, before: HistoryEntry, after: Mapping[str, Num]) -> bool:
+    """Decides whether a curve goes on over the present instant: it did not end by itself, and what is held stays."""
+    curve = before.course
+    if not isinstance(curve, Curve) or not isinstance(run.course, Curve):
+        return False
+    ended = curve.integral.event is not None and run.time == before.time + Fraction(curve.integral.event)
+    return not ended and all(before.after[path] == after[path] for path in after if path not in run.flowing)
 
 
 def _quadrature(run: RunState, tree: Tree, low: Fraction, high: Fraction) -> tuple[float, float]:

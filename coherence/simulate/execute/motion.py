@@ -192,6 +192,15 @@ class Steady:
             if speed and edge is not None and here != edge:
                 yield run.time + Fraction((edge - here) / speed)
 
+    def delayed_changes(self, run: RunState) -> Iterable[Fraction]:
+        """Returns the next times at which a delayed or sampled value in a flow changes."""
+        return run.lookback.changes(run.time, run.history.times())
+
+    def smoothness(self, run: RunState, sampled: dict[str, Num], after: dict[str, Num]) -> int:
+        """Returns how many derivatives of the motion go through the present instant at least."""
+        del run, sampled, after
+        return 0
+
     def warped(self, run: RunState, time: Fraction) -> bool:
         """Does the course end by itself at this time, and would it end elsewhere from another start?
 

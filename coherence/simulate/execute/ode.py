@@ -8,6 +8,7 @@ values read, is of order 4.  SOURCE: Hairer, Norsett, Wanner: Solving Ordinary D
 from __future__ import annotations
 
 import bisect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ LOOKS = 8  # times that guards are looked at in one step
 class Integral:
     """y(0) = start, y' = rates(t, y), up to the first time at which a guard falls below zero.
 
-    `guards(t, y)` returns (distances, roundings): a distance counts as negative below -rounding.
+    `guards(t, y)` returns (distances, roundings): a distance counts as negative below -rounding.  `longest`: of a step.
     """
 
     def __init__(
@@ -30,8 +31,9 @@ class Integral:
         start: Array,
         rates: Callable[[float, Array], Array],
         guards: Callable[[float, Array], tuple[Array, Array]],
+        longest: float = math.inf,
     ) -> None:
-        self.start, self.rates, self.guards = start, rates, guards
+        self.start, self.rates, self.guards, self.longest = start, rates, guards, longest
         self.ends: list[float] = [0.0]
         self.parts: list[Callable[[float], Array]] = []
         self.event: float | None = None
@@ -43,7 +45,8 @@ class Integral:
 
         if self.event is not None or limit <= self.ends[-1]:
             return self.event
-        solver = DOP853(self.rates, self.ends[-1], self.at(self.ends[-1]), limit, rtol=RELATIVE, atol=ABSOLUTE)
+        start = self.ends[-1]
+        solver = DOP853(self.rates, start, self.at(start), limit, max_step=self.longest, rtol=RELATIVE, atol=ABSOLUTE)
         while self.event is None and solver.status == "running":
             message = solver.step()
             if solver.status == "failed":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
 from fractions import Fraction
 from random import Random
@@ -13,7 +14,7 @@ from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.loops.checks import oscillation
-from coherence.loops.designs.predicted_cycles import CycleReading, predicted_cycles
+from coherence.loops.designs.predicted_cycles import CycleReading, predicted_cycles, predicted_within
 from coherence.model.crossings import at_crossings
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
@@ -171,3 +172,36 @@ def test_a_command_that_stays_set_is_said_to_and_gets_no_linear_verdict() -> Non
     assert asked(latched).verdict is Verdict.UNDECIDED
     run = hybrid.execute(at_crossings(model_of(latched)), until=Fraction(3000))
     assert run.instants[-1].after["room.temp"] == pytest.approx(25, abs=1e-3)
+
+
+LATE_HEAT = """
+coherence: 1
+components:
+  room: {heat: 1 if heater else 0, state: "temp' = (10 - room.temp + 20 * delayed(room.heat, 20 s)) / 300 s", from: 18}
+loops:
+  heater:
+    trigger: {enter: room.temp < 19, leave: room.temp > 21}
+    actuation: {signal: stove.on, law: set, to: 1, bounds: [0, 1], from: 0}
+"""
+
+
+@pytest.mark.slow
+def test_heat_that_arrives_late_is_the_cycle_of_a_late_reading_and_is_confirmed() -> None:
+    """Echoes of echoes of the delay had no end: the run that confirms the cycle took 2,000 instants and gave up."""
+    reading, (period, lowest, highest) = only(LATE_HEAT), lag_cycle(10, 20, 300, 20, 19, 21)[:3]
+    assert reading.confirmed
+    assert reading.period == pytest.approx(period, rel=1e-9)
+    (swing,) = reading.ranges
+    assert swing[1:] == pytest.approx((lowest, highest), rel=1e-9)
+
+
+def test_a_cycle_stands_where_no_time_is_left_to_confirm_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def works(*_: object, **__: object) -> None:
+        end = time.process_time() + 30
+        while time.process_time() < end:
+            pass
+
+    monkeypatch.setattr("coherence.loops.designs.predicted_cycles.confirmed", works)
+    (reading,) = predicted_within(model_of(LATE_HEAT), 1.0)
+    assert (reading.verdict, reading.confirmed) == ("cycle", False)
+    assert reading.reason == "not executed: the time limit was reached"

@@ -184,6 +184,28 @@ def test_a_delayed_flow_by_the_method_of_steps() -> None:
         assert run.value("d.z", time) == pytest.approx(wanted, abs=1e-12)
 
 
+def test_what_a_delay_has_smoothed_is_no_instant_any_more() -> None:
+    """z' = -z(t - 1) again: six delays after the first curve no more instants, and the polynomials hold."""
+    run = ran(model('d: {state: "z\' = -delayed(d.z, 1 s) / 1 s", from: 1}'), 25)
+    assert [instant.time for instant in run.instants] == [*range(8), 25]
+    for time in (Fraction(17, 2), Fraction(15), Fraction(25)):
+        wanted = sum((-1) ** k * (time - (k - 1)) ** k / math.factorial(k) for k in range(int(time) + 2))
+        assert run.value("d.z", time) == pytest.approx(float(wanted), abs=1e-9)
+
+
+def test_a_jump_that_meets_an_echo_is_echoed_again() -> None:
+    """A loop that writes at each echo: the delayed flow jumps at all of them."""
+    text = 'd: {u: 0, state: "z\' = (delayed(d.u, 1 s) - d.z) / 1 s", from: 0}'
+    loop = (
+        "  l: {timescale: {period: 1 s, phase: 0 s}, actuation: {signal: d.u, to: 1 - d.u, bounds: [0, 1], from: 0}}\n"
+    )
+    run, z, u, before = ran(model(text, loop), 20), 0.0, 0, 0
+    for second in range(1, 20):
+        u, before = 1 - u, u
+        z = before + (z - before) * math.exp(-1)
+        assert run.value("d.z", second) == pytest.approx(z, abs=1e-9)
+
+
 def test_a_landing_is_an_event_of_the_flow() -> None:
     loops = (
         "  l: {timescale: {period: 10 s, lands: 2500 ms}, actuation: {signal: a.u, to: 3, bounds: [0, 9], from: 1}}\n"
