@@ -16,7 +16,7 @@ from coherence.language.expressions.tree import Name, Tree, rename
 from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES
-from coherence.model.model import Interval, interval
+from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.facts.ranges import Values, enclosure, hull, point, unknown
 from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_of, writers
 
@@ -180,6 +180,10 @@ def _begins(path_writers: list[Writer]) -> list[Interval]:
 
 
 def _values(facts: DesignFacts, writer: Writer) -> Interval:
+    """Returns what a loop may write; of crossed bounds nothing is known, and `vacuous-design` says so."""
+    low, high = writer.values.low, writer.values.high
+    if low is not None and high is not None and low > high:
+        return EVERYTHING
     if writer.to is None or isinstance(writer.loop.actuation and writer.loop.actuation.to, Quantity):
         return writer.values
     written = facts.range(writer.to)
@@ -194,9 +198,21 @@ def _copies(facts: DesignFacts, thing: str) -> None:
     if chosen:
         every = [writer for path in chosen for writer in facts.written[path] if writer.kind not in ("unset", "ignore")]
         lasting = [writer for writer in every if writer.mode not in TRANSIENT] or every
-        facts.values.put(f"{thing}.copies", lambda: hull(_values(facts, writer) for writer in lasting))
+        stays = _stays(facts, thing, lasting)
+        facts.values.put(f"{thing}.copies", lambda: hull([*(_values(facts, writer) for writer in lasting), *stays]))
         facts.places[f"{thing}.copies"] = facts.places[chosen[0]]
         facts.quantities.pop(f"{thing}.copies", None)
+
+
+def _stays(facts: DesignFacts, thing: str, lasting: list[Writer]) -> list[Interval]:
+    """Returns the stated starts where the loops may never act: they step, or write under a condition alone."""
+    if not all(writer.kind == "step" or writer.condition is not None for writer in lasting):
+        return []
+    component = facts.design.components.get(thing)
+    declared = component.copies if component is not None else None
+    starts = [first for writer in lasting if (first := initial(writer)) is not None]
+    starts += [declared] if not starts and isinstance(declared, Quantity) else []
+    return [interval(start) for start in starts]
 
 
 def copies(facts: DesignFacts, thing: str) -> Interval | None:

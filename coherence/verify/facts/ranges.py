@@ -50,6 +50,13 @@ def hull(parts: Iterable[Interval]) -> Interval:
     return _interval(min(low for low, _ in ends), max(high for _, high in ends))
 
 
+def encloses(outer: Interval, inner: Interval) -> bool:
+    """Decides whether every value of one interval, which is closed at both ends, lies in another one."""
+    if inner.low is None or inner.high is None:
+        return False
+    return outer.clip(inner.low) == inner.low and outer.clip(inner.high) == inner.high
+
+
 def words(tree: Tree) -> str:
     """Returns a name or counting term as a reader would write it: `requests in flight`, `sum of ...`."""
     if isinstance(tree, Name):

@@ -24,7 +24,7 @@ from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.facts.ranges import truth
+from coherence.verify.facts.ranges import encloses, truth
 from coherence.verify.promises.decisions import (
     LAPS,
     MOST_INSTANTS,
@@ -138,7 +138,8 @@ def _bounded(facts: DesignFacts, model: Model, path: str) -> bool:
         return False
     if not writers:
         return path in model.constants
-    return all(w.kind in ("step", "scale") and w.values.low is not None and w.values.high is not None for w in writers)
+    starts = path in model.commands and encloses(interval, model.commands[path].initial)
+    return starts and all(writer.kind in ("step", "scale") and encloses(interval, writer.values) for writer in writers)
 
 
 def place_of(loop: Loop) -> Place:

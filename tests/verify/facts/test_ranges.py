@@ -14,7 +14,7 @@ from coherence.language.expressions.evaluate import Constants, NotExactError, ev
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Name, Number, Tree, names
 from coherence.model.model import EVERYTHING, Interval
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.facts.ranges import corners, enclosure, extremes, hull, point, truth, unknown
+from coherence.verify.facts.ranges import corners, encloses, enclosure, extremes, hull, point, truth, unknown
 from tests.draws import few
 
 
@@ -241,3 +241,17 @@ def test_claims_agree_with_the_truth(tree: Tree, limit: Fraction, values: dict[s
         assert unsat(script, timeout_ms=5000).unsat
     elif any(corner.value > limit for corner in corners(tree, values)):
         assert not unsat(script, timeout_ms=5000).unsat
+
+
+@pytest.mark.parametrize(
+    ("inner", "holds"),
+    [
+        (Interval(Fraction(5), Fraction(20)), True),
+        (Interval(Fraction(3), Fraction(9)), False),
+        (Interval(Fraction(9), Fraction(30)), False),
+        (Interval(Fraction(9), None), False),
+        (EVERYTHING, False),
+    ],
+)
+def test_an_interval_that_is_open_or_reaches_further_is_not_enclosed(inner: Interval, holds: bool) -> None:
+    assert encloses(Interval(Fraction(5), Fraction(20)), inner) is holds
