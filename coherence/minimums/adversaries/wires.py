@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -14,23 +15,27 @@ Parts = dict[int, frozenset[str]]  # chunk -> members whose parts are added in i
 
 
 def carried(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
-    """In each step every wire carries one chunk that its source has; end points, and switches that may, add parts."""
+    """In each step every wire carries one chunk that its source has, and is there after the wire's latency (in steps);
+    end points, and switches that may, add parts.
+    """
     wired, kind = cast("Fabric", inputs["fabric"]), bound.removesuffix("_fabric")
     held, time = _begun(kind, wired), Fraction(0)
+    flying: list[tuple[Fraction, str, int, frozenset[str]]] = []  # there when, where, which chunk, whose parts
     step = Fraction(1, 2) if "uncompressed" in dropped else Fraction(1)
     for _ in range(12):
         if _ended(kind, wired, held):
             return time
         time += step
         choose.passed(time)
-        before = {node: dict(parts) for node, parts in held.items()}
         for wire in wired.wires:
-            chunk = choose([None, *before[wire.source]])
+            chunk = choose([None, *held[wire.source]])
             if chunk is not None:
-                adds = wire.target in wired.names or "end_point_reduction" in dropped
-                mine, came = held[wire.target].get(chunk, frozenset()), before[wire.source][chunk]
-                joined = mine | came if adds and not mine & came else max(mine, came, key=len)
-                held[wire.target][chunk] = joined
+                flying.append((time + wire.latency, wire.target, chunk, held[wire.source][chunk]))
+        for _, node, chunk, came in [one for one in flying if one[0] <= time]:
+            mine = held[node].get(chunk, frozenset[str]())
+            adds = (node in wired.names or "end_point_reduction" in dropped) and not mine & came
+            held[node][chunk] = mine | came if adds else max(mine, came, key=len)
+        flying = [one for one in flying if one[0] > time]
     raise HopelessError
 
 
@@ -129,15 +134,18 @@ TIERS = (
     fabric("abc", [*both("a", "s", 2), *both("b", "s", 1), *both("s", "c", 1), *both("b", "c", 1)], name="two ways"),
 )
 SMALL = (PAIR, LINE, HUB, ONE_WAY)
+LATE = tuple(fabric(w.names, [replace(wire, latency=Fraction(1)) for wire in w.wires], name=f"{w.name}, late")
+             for w in (PAIR, LINE, ONE_WAY))  # fmt: skip
 ADVERSARIES = (
     Adversary(
         "chunks over wires",
         {
             **dict.fromkeys(
-                ("all_gather_fabric", "reduce_scatter_fabric"), tuple(_given(m, size=1) for m in (PAIR, LINE, ONE_WAY))
+                ("all_gather_fabric", "reduce_scatter_fabric"),
+                tuple(_given(m, size=1) for m in (PAIR, LINE, ONE_WAY, *LATE)),
             ),
-            "all_reduce_fabric": tuple(_given(wired, size=len(wired.members)) for wired in SMALL),
-            "broadcast_fabric": tuple(_given(wired, size=2, latency=0) for wired in SMALL),
+            "all_reduce_fabric": tuple(_given(wired, size=len(wired.members)) for wired in (*SMALL, *LATE)),
+            "broadcast_fabric": tuple(_given(wired, size=2, latency=0) for wired in (*SMALL, *LATE)),
         },
         carried,
         ("uncompressed",),

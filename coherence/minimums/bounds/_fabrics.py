@@ -12,7 +12,7 @@ from coherence.language.design import Design
 from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application, Inputs, Symbol, Trend
-from coherence.minimums.fabric.cuts import FabricCut, all_gather, capacity
+from coherence.minimums.fabric.cuts import FabricCut, capacity
 from coherence.minimums.fabric.design_fabrics import (
     FabricPart,
     High,
@@ -24,7 +24,8 @@ from coherence.minimums.fabric.design_fabrics import (
     places_of,
     unconnected,
 )
-from coherence.minimums.fabric.reductions import all_reduce
+from coherence.minimums.fabric.latencies import gathered as late_gather
+from coherence.minimums.fabric.latencies import reduced as late_reduce
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, fabric, turned
 from coherence.minimums.fabric.written_fabrics import written_fabric
 from coherence.minimums.facts import Gathered, constant
@@ -66,8 +67,12 @@ def gathers(design: Design) -> Iterator[Application]:
             continue
         best, worst = part.fabric(most), part.fabric(least, most)
         gathered.spans["fabric"] = cast("Any", (best, worst))
-        gathered.places += places_of(all_gather(best).wires, "in the cut")
+        gathered.places += places_of(late_gather(best, _bytes(gathered)).wires, "in the cut")
         yield gathered.application()
+
+
+def _bytes(sized: Gathered) -> Fraction:
+    return Fraction(sized.spans["size"][0])
 
 
 def reduces(design: Design) -> Iterator[Application]:
@@ -80,7 +85,7 @@ def reduces(design: Design) -> Iterator[Application]:
         apart = part.devices <= EACH
         best, worst = part.fabric(most, apart=apart), part.fabric(least, most, apart=apart)
         gathered.spans["fabric"] = cast("Any", (best, worst))
-        blocks = all_reduce(best).sets
+        blocks = late_reduce(best, _bytes(gathered)).sets
         gathered.places += places_of([w for w in best.wires if any(_enters(w, b) for b in blocks)], "into a block")
         yield gathered.application()
 
@@ -92,7 +97,7 @@ def scatters(design: Design) -> Iterator[Application]:
         gathered.spans["fabric"] = cast("Any", (best, worst))
         low, high = gathered.spans["size"]
         gathered.span("size", low / int(worst.total), high / int(best.total))
-        gathered.places += places_of(all_gather(turned(best)).wires, "in the cut")
+        gathered.places += places_of(late_gather(turned(best), _bytes(gathered)).wires, "in the cut")
         yield gathered.application()
 
 

@@ -84,11 +84,15 @@ def crossing_late() -> Checked:
 
 
 def blocks_told() -> Checked:
-    """Of each number 2 (t - 1) partial sums enter blocks before all t have the whole; the wires into them carry R T."""
+    """Of each number 2 (t - 1) partial sums enter blocks before all t have the whole.  A wire into them is of use from
+    the time l on that the way from another block takes; those that are used carry R T - W, with W their sum of r l.
+    """
     joined = ("(>= parts (- t k))", "(>= after (- parts 1.0))", "(< after (- t (+ k 1.0)))")
     spread = ("(<= told (+ 1.0 k))", "(<= after (+ told 1.0))", "(> after (+ 1.0 (+ k 1.0)))")
-    one_more = ("(>= T 0.0)", "(<= carried (* R T))", "(<= more (* r T))", "(> (+ carried more) (* (+ R r) T))")
-    entered = ("(<= carried (* R T))", "(>= carried (* 2.0 (* (- t 1.0) S)))", "(< (* R T) (* 2.0 (* (- t 1.0) S)))")
-    names = ("t", "k", "parts", "after", "told", "S", "R", "r", "T", "carried", "more")
+    one_more = ("(>= T l)", "(<= carried (- (* R T) W))", "(<= more (* r (- T l)))",
+                "(> (+ carried more) (- (* (+ R r) T) (+ W (* r l))))")  # fmt: skip
+    entered = ("(> R 0.0)", "(<= carried (- (* R T) W))", "(>= carried (* 2.0 (* (- t 1.0) S)))",
+               "(< (* R T) (+ W (* 2.0 (* (- t 1.0) S))))")  # fmt: skip
+    names = ("t", "k", "parts", "after", "told", "S", "R", "r", "T", "l", "W", "carried", "more")
     return refuted("both steps of the count, and the wires into the blocks", "QF_NRA", names, joined, spread, one_more,
                    entered)  # fmt: skip

@@ -8,35 +8,38 @@ SOURCE: L. Ford and D. Fulkerson 1958 (flows over time); J. Edmonds 1973 (trees 
 
 from __future__ import annotations
 
+import heapq
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from coherence.minimums.fabric.cuts import capacity
 from coherence.minimums.fabric.trees import Tree, executed, trees
-from coherence.minimums.fabric.wiring import Fabric
+from coherence.minimums.fabric.wiring import Fabric, Wire
 
 Number = Fraction | float
 
 
-def distances(fabric: Fabric, root: str, latency: Number = 1) -> dict[str, Number]:
-    """Returns the least time from the root to each node that it reaches, with so much over each wire beside its own."""
-    far, nearest = dict[str, Number](), dict[str, Number]({root: 0})
+def distances(fabric: Fabric, roots: Iterable[str], latency: Number = 1) -> dict[str, Number]:
+    """Returns the least time from the nearest root to each node, with so much over each wire beside its own."""
+    after: dict[str, list[Wire]] = {}
+    for wire in fabric.wires:
+        after.setdefault(wire.source, []).append(wire)
+    far, nearest = dict[str, Number](), [(Fraction(0), root) for root in roots]
     while nearest:
-        node = min(nearest, key=lambda name: nearest[name])
-        far[node] = nearest.pop(node)
-        for wire in fabric.wires:
-            if wire.source == node and wire.target not in far:
-                at = far[node] + latency + wire.latency
-                nearest[wire.target] = min(at, nearest.get(wire.target, at))
+        at, node = heapq.heappop(nearest)
+        if node not in far:
+            far[node] = at
+            for wire in after.get(node, ()):
+                heapq.heappush(nearest, (Fraction(at + latency + wire.latency), wire.target))
     return far
 
 
 def floor(fabric: Fabric, size: Number, latency: Number) -> Number:
     """Returns when the last member can be told by the first one, at the earliest."""
     root, *others = fabric.names
-    far = distances(fabric, root, latency)
+    far = distances(fabric, (root,), latency)
     return max(far[name] + size * capacity(fabric, (root,), (name,)).time for name in others)
 
 

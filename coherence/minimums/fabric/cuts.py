@@ -63,7 +63,7 @@ def all_gather(fabric: Fabric, sinks: Sequence[str] | None = None) -> FabricCut:
     fewer of them the result is still a floor.  Raises InputError or UsageError where the fabric is not connected.
     """
     best = cut_of(fabric, frozenset(fabric.nodes) - {_narrowest(fabric, sinks or fabric.names)})
-    network = _Trials(fabric)
+    network = Trials(fabric)
     for name in sinks or fabric.names:
         while (inside := network.short_of(name, best.time)) is not None:
             best = cut_of(fabric, inside)
@@ -83,8 +83,8 @@ def _narrowest(fabric: Fabric, names: Sequence[str]) -> str:
     return max(names, key=lambda name: (total - shares[name]) / into[name])
 
 
-class _Trials:
-    """Flows from a source that holds all data through the members to one of them."""
+class Trials:
+    """Tries flows from a source that holds all data through the members to one of them."""
 
     def __init__(self, fabric: Fabric) -> None:
         self.nodes = fabric.nodes
@@ -93,14 +93,18 @@ class _Trials:
         self.rates, self.step = whole([wire.rate for wire in fabric.wires])
         self.ends = [(self.index[wire.source], self.index[wire.target]) for wire in fabric.wires]
 
-    def short_of(self, sink: str, time: Fraction) -> frozenset[str] | None:
-        """Returns a set whose data needs more than `time`; None where the sink gets all data in it."""
+    def short_of(self, sink: str, time: Fraction, only: frozenset[str] | None = None) -> frozenset[str] | None:
+        """Returns a set whose data needs more than `time`; None where the sink gets all data in it.
+
+        only: the members whose data counts (all of them).
+        """
+        shares = [share * (only is None or name in only) for share, name in zip(self.shares, self.nodes, strict=False)]
         ratio = time * self.step / self.unit  # wires carry rate * ratio shares
         more, less = ratio.numerator, ratio.denominator
         source = len(self.nodes)
-        arcs: list[Arc] = [(source, k, share * less) for k, share in enumerate(self.shares)]
+        arcs: list[Arc] = [(source, k, share * less) for k, share in enumerate(shares) if share]
         arcs += [(one, other, rate * more) for (one, other), rate in zip(self.ends, self.rates, strict=True)]
-        wanted = sum(self.shares) * less
+        wanted = sum(shares) * less
         got, side = flow(source + 1, _divided(arcs), source, self.index[sink])
         return frozenset(self.nodes[k] for k in side if k != source) if got * _factor(arcs) < wanted else None
 

@@ -61,13 +61,17 @@ def rate_into(fabric: Fabric, block: frozenset[str]) -> Fraction:
 
 
 def all_reduce(fabric: Fabric) -> Blocks:
-    """Returns the worst of the partitions that the linear program names, of single members and of all single cuts."""
+    """Returns the worst of the partitions and single cuts that count."""
+    return max((blocks_of(fabric, sets) for sets in candidates(fabric)), key=lambda blocks: blocks.time)
+
+
+def candidates(fabric: Fabric) -> tuple[tuple[frozenset[str], ...], ...]:
+    """Returns the partitions that the linear program names, that of single members, and all single cuts."""
     _, tight = best_shares(fabric)
-    candidates = [blocks_of(fabric, sets) for sets in _partitions(fabric, tight)]
     first, *others = fabric.names
-    for source, sink in [(first, o) for o in others] + [(o, first) for o in others]:
-        candidates.append(blocks_of(fabric, (capacity(fabric, (source,), (sink,)).inside,)))
-    return max(candidates, key=lambda blocks: blocks.time)
+    pairs = [(first, other) for other in others] + [(other, first) for other in others]
+    cuts = [(capacity(fabric, (source,), (sink,)).inside,) for source, sink in pairs]
+    return (*_partitions(fabric, tight), *cuts)
 
 
 def _partitions(fabric: Fabric, tight: Sequence[frozenset[str]]) -> Iterator[tuple[frozenset[str], ...]]:

@@ -1,7 +1,8 @@
 """Reads fabrics and demands as they are written on a command line.
 
 `dgx1`, `ring:8`, `torus:4x4x4`, `leaf_spine:4x16x4` (leaves, hosts at each, spines), each with `:RATE` (the last one
-of hosts and of uplinks); links `a>b:50GB/s,b>c:50GB/s`, each with its rate both ways, or `a>>b:RATE` one way;
+of hosts and of uplinks); links `a>b:50GB/s,b>c:50GB/s:1us`, each with its rate both ways and what it adds to the time
+of a message, or `a>>b:RATE` one way; a time at the end of a shape, `ring:8:50GB/s:1us`, is that of each of its links;
 `@FILE`: a link in each line, or the tiers and links of a design.  What ends in `*` is a switch, in `+` one that adds.
 Without a rate it is 1 B/s.  Demands: `a>b:5GB`.
 """
@@ -60,7 +61,8 @@ def _of_file(path: str) -> Fabric:
 
 
 def _of_shape(text: str) -> Fabric:
-    name, *rest = text.strip().split(":")
+    written, latency = _late(text)
+    name, *rest = written.strip().split(":")
     if name not in SHAPES:
         hint = did_you_mean(name, SHAPES)
         raise UsageError(f"'{text}' is no fabric: {hint}; or write links, a>b:50GB/s,b>c:50GB/s, or @FILE")
@@ -68,10 +70,15 @@ def _of_shape(text: str) -> Fabric:
     sized = name != "dgx1"
     sizes = tuple(_count(one, text) for one in rest[0].split("x")) if sized and rest else ()
     given = tuple(_amount(one, "B/s") for one in rest[sized:])
-    if (sized and not sizes) or (axes and len(sizes) != axes) or len(given) not in (0, rates):
+    if (
+        (sized and not sizes)
+        or (axes and len(sizes) != axes)
+        or len(given) not in ((rates,) if latency else (0, rates))
+    ):
         sizes_text = {"ring": ":8", "torus": ":4x4x4", "leaf_spine": ":4x16x4"}.get(name, "")
         raise UsageError(f"'{text}': write {name}{sizes_text}, or with rates {name}{sizes_text}{':50GB/s' * rates}")
-    return shape(sizes, given)
+    shaped = shape(sizes, given)
+    return replace(shaped, wires=tuple(replace(wire, latency=latency) for wire in shaped.wires))
 
 
 def _count(text: str, whole: str) -> int:
@@ -89,12 +96,25 @@ def _of_links(links: Iterable[str]) -> Fabric:
 
 def _link(text: str) -> Iterator[Wire]:
     """Yields the wires of one link."""
-    ends, _, rate = text.partition(":")
+    written, latency = _late(text)
+    ends, _, rate = written.partition(":")
     rated = _amount(rate, "B/s") if rate else Fraction(1)
     if ">>" in ends:
-        yield Wire(*_ends(ends, ">>"), rated)
+        yield Wire(*_ends(ends, ">>"), rated, latency=latency)
     else:
-        yield from both(*_ends(ends, ">"), rated)
+        yield from both(*_ends(ends, ">"), rated, latency=latency)
+
+
+def _late(text: str) -> tuple[str, Fraction]:
+    """Returns the text without a time behind its rate, and that time (0 where none stands there)."""
+    rest, _, last = text.rpartition(":")
+    try:
+        number, dimension = units.quantity(last.strip())
+    except units.UnitError:
+        return text, Fraction(0)
+    if ":" not in rest or not dimension.fits(units.unit("s")[1]) or dimension.fits(units.ONE) or number < 0:
+        return text, Fraction(0)
+    return rest, Fraction(number)
 
 
 def _ends(text: str, arrow: str) -> tuple[str, str]:

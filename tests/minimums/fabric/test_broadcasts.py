@@ -15,13 +15,13 @@ LINE = fabric("abc", [*both("a", "b", 2), *both("b", "c", 1)], name="line")
 
 def test_the_last_member_of_a_line_waits_for_two_wires_and_the_narrow_one() -> None:
     assert floor(LINE, Fraction(6), Fraction(1)) == 2 + 6
-    assert distances(LINE, "a") == {"a": 0, "b": 1, "c": 2}
+    assert distances(LINE, ("a",)) == {"a": 0, "b": 1, "c": 2}
 
 
 def test_wires_have_latencies_of_their_own_and_the_quickest_way_counts() -> None:
     """Two wires of 1 s each are quicker than one of 5 s; the bytes go over both ways."""
     made = fabric("abc", [*both("a", "b", 1, latency=1), *both("b", "c", 1, latency=1), *both("a", "c", 1, latency=5)])
-    assert distances(made, "a", 0) == {"a": 0, "b": 1, "c": 2}
+    assert distances(made, ("a",), 0) == {"a": 0, "b": 1, "c": 2}
     assert floor(made, Fraction(6), Fraction(0)) == 2 + 3
     assert told_by_trees(made, Fraction(6), Fraction(0)) >= 5
     assert told_by_steps(made, Fraction(6), Fraction(0), 6) >= 5

@@ -108,8 +108,11 @@ def one(found: Mapping[tuple[str, str], Fraction], bound: str, thing: str = "") 
 
 
 def test_a_reduce_scatter_of_a_design_wants_its_shares_over_the_uplinks() -> None:
-    """4 of the 6 shares of 4 GB are wanted in the left pod, over 10 GB/s."""
-    assert one(pods(), "reduce_scatter_fabric") == Fraction(4, 6) * 4 / 10
+    """4 of the 6 shares of 4 GB are wanted in the left pod, over 10 GB/s and two links of 2 us and 3 us.
+
+    Inside a pod no link lies between the devices, so what is nearest has no latency.
+    """
+    assert one(pods(), "reduce_scatter_fabric") == Fraction(5, 10**6) + Fraction(4, 6) * 4 / 10
     assert one(pods(uplink=10**3), "reduce_scatter_fabric") == Fraction(5, 6) * 4 / 50
 
 
@@ -132,7 +135,7 @@ def test_a_switch_that_adds_lowers_an_all_reduce() -> None:
     """Without it each pod is told 2 x 1/2 over its uplink; with it the pod's own sum comes over it once."""
     plain = one(pods(uplink=25), "all_reduce_fabric")
     adding = one(pods(uplink=25, adds=", adds: 1"), "all_reduce_fabric")
-    assert adding == Fraction(4, 25)
+    assert adding == Fraction(5, 10**6) + Fraction(4, 25)
     assert plain >= adding
     both_ways = {side: one(pods(uplink=10**3, adds=text), "all_reduce_fabric") for side, text in
                  (("ends", ""), ("switch", ", adds: 1"))}  # fmt: skip
@@ -143,7 +146,7 @@ def test_a_switch_that_adds_lowers_an_all_reduce() -> None:
 def test_a_port_of_its_own_is_a_second_attachment() -> None:
     """Each device has 50 GB/s inside its pod and 25 GB/s to the spine; the two on the right are told 4 shards there."""
     found = pods(port=", port_bandwidth: 25 GB/s", uplink=10**3)
-    assert one(found, "all_gather_fabric") == Fraction(4 * 4, 2 * 25)
+    assert one(found, "all_gather_fabric") == Fraction(5, 10**6) + Fraction(4 * 4, 2 * 25)
     assert one(found, "all_gather", "left") == Fraction(3 * 4, 75)
     assert one(found, "tier_exit", "right") == 1 - Fraction(25, 75)
 

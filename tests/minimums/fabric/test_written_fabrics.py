@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from coherence.minimums.fabric.written_fabrics import written_demands, written_f
 from tests.minimums.test_cases_fabric import cases
 
 GB = 10**9
+ONE_WAY = Wire("b", "a", Fraction(1), latency=Fraction(1))
 
 
 @pytest.mark.parametrize(
@@ -27,11 +29,21 @@ GB = 10**9
         ("leaf_spine:2x3x4:50GB/s:100 GB/s", leaf_spine(2, 3, 4, 50 * GB, 100 * GB)),
         ("a>b:2GB/s,b>c", fabric("abc", [*both("a", "b", 2 * GB), *both("b", "c", 1)])),
         ("a>>b:3B/s,b>>a:1B/s", fabric("ab", [Wire("a", "b", Fraction(3)), Wire("b", "a", Fraction(1))])),
+        (
+            "a>b:2B/s:3us,b>>a:1B/s:1s",
+            fabric("ab", [*both("a", "b", 2, latency=Fraction(3, 10**6)), ONE_WAY]),
+        ),
         ("a>s*:8Gbit/s,b>s*", fabric("ab", [*both("a", "s*", GB), *both("b", "s*", 1)])),
     ],
 )
 def test_a_text_is_the_fabric_that_python_makes(text: str, meant: Fabric) -> None:
     assert written_fabric(text) == meant
+
+
+def test_a_shape_has_the_latency_of_each_of_its_links() -> None:
+    late = written_fabric("ring:3:2B/s:1 us")
+    assert {wire.latency for wire in late.wires} == {Fraction(1, 10**6)}
+    assert replace(late, wires=tuple(replace(wire, latency=Fraction(0)) for wire in late.wires)) == ring(3, 2)
 
 
 def test_a_switch_that_adds_is_marked() -> None:
@@ -64,6 +76,8 @@ def test_a_file_has_a_link_in_each_line_or_is_a_design(tmp_path: Path) -> None:
         ("torus:2x2:1GB/s:1GB/s", "torus:4x4x4:50GB/s"),
         ("leaf_spine:2x3", "leaf_spine:4x16x4:50GB/s:50GB/s"),
         ("a>b:5s", "no amount above zero in B/s"),
+        ("ring:8:5s", "with rates ring:8:50GB/s"),
+        ("a>b:1B/s:-1us", "not a number|no amount"),
         ("a>b:0GB/s", "no amount above zero"),
         ("a>b:x", "not a number"),
         ("a>b>c", "joins no two ends"),

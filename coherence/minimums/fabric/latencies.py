@@ -1,0 +1,146 @@
+"""Floors of collectives over wires with latencies of their own: what comes from afar has less time on the wires.
+
+Of the data of members at least `away` seconds from a member v, what crosses a cut before v left them earlier and
+arrives later, by the wires before and behind it: it has T - away seconds there.  So, over sinks, distances and cuts,
+
+    all-gather      T >= away + (data inside, of members that far) / (rate out)
+    reduce-scatter  the same against the wires: each sum that is wanted inside has a part of v in it
+    all-reduce      T >= away + size / (least cut) for each pair, and what enters blocks has over each wire what is
+                    left of T after the way to it from the nearest other block
+
+SOURCE: L. Ford and D. Fulkerson 1958 (flows over time); otherwise as `cuts` and `reductions`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.minimums.fabric.broadcasts import distances, latencies
+from coherence.minimums.fabric.cuts import Trials, all_gather, capacity, cut_of
+from coherence.minimums.fabric.reductions import Reduction, blocks_of, candidates
+from coherence.minimums.fabric.trees import Tree
+from coherence.minimums.fabric.wiring import Fabric, Wire, turned
+
+
+@dataclass(frozen=True)
+class LateCut:
+    """`time`: seconds in all, of which `away` pass on the way to `sink`; the rest over the `wires` out of `inside`."""
+
+    time: Fraction
+    away: Fraction
+    sink: str
+    inside: frozenset[str]
+    wires: tuple[Wire, ...]
+
+
+@dataclass(frozen=True)
+class LateBlocks:
+    """`time`: seconds in all; the sets of a partition, or one side of a cut."""
+
+    time: Fraction
+    sets: tuple[frozenset[str], ...]
+
+
+def instant(fabric: Fabric) -> bool:
+    """Returns whether no wire has a latency."""
+    return not any(wire.latency for wire in fabric.wires)
+
+
+def late_cut(fabric: Fabric, size: Fraction, sink: str, away: Fraction, inside: Iterable[str]) -> LateCut:
+    """Returns what one cut says of the members that are so far from a sink outside of it; from the fabric alone."""
+    cut, far = cut_of(fabric, inside), distances(turned(fabric), (sink,), 0)
+    data = sum((share for name, share in fabric.members if name in cut.inside and far[name] >= away), Fraction(0))
+    return LateCut(away + size * data / cut.rate if sink not in cut.inside and data else Fraction(0),
+                   away, sink, cut.inside, cut.wires)  # fmt: skip
+
+
+def gathered(fabric: Fabric, size: Fraction) -> LateCut:
+    """Returns the worst cut of an all-gather of so many bytes for each unit of share."""
+    plain, nodes = all_gather(fabric), frozenset(fabric.nodes)
+    outside = next(name for name in fabric.names if name not in plain.inside)
+    worst = LateCut(size * plain.time, Fraction(0), outside, plain.inside, plain.wires)
+    if instant(fabric):
+        return worst
+    trials = Trials(fabric)
+    for sink in fabric.names:
+        far = distances(turned(fabric), (sink,), 0)
+        for away in sorted({Fraction(far[name]) for name in fabric.names if name != sink}, reverse=True):
+            if away + size * plain.time <= worst.time:
+                break  # what is nearer can be no worse
+            distant = frozenset(name for name in fabric.names if name != sink and far[name] >= away)
+            inside: frozenset[str] | None = nodes - {sink}
+            while inside is not None:
+                worst = max(worst, late_cut(fabric, size, sink, away, inside), key=lambda cut: cut.time)
+                inside = trials.short_of(sink, (worst.time - away) / size, distant) if size else None
+    return worst
+
+
+def reduced(fabric: Fabric, size: Fraction) -> LateBlocks:
+    """Returns the worst partition, or pair of members, of an all-reduce of so many bytes."""
+    plain = candidates(fabric)
+    floors = [LateBlocks(size * blocks_of(fabric, sets).time, sets) for sets in plain]
+    if instant(fabric):
+        return max(floors, key=lambda found: found.time)
+    narrowest = max(found.time for found in floors if len(found.sets) == 1)
+    worst = max([*floors, *(_entered(fabric, size, sets) for sets in plain)], key=lambda found: found.time)
+    for away, source, sink in sorted(_pairs(fabric), reverse=True):
+        if away + narrowest <= worst.time:
+            break
+        cut = capacity(fabric, (source,), (sink,))
+        worst = max(worst, LateBlocks(away + size * cut.time, (cut.inside,)), key=lambda found: found.time)
+    return worst
+
+
+def _pairs(fabric: Fabric) -> Iterator[tuple[Fraction, str, str]]:
+    for source in fabric.names:
+        far = distances(fabric, (source,), 0)
+        yield from ((Fraction(far[sink]), source, sink) for sink in fabric.names if sink != source)
+
+
+def _entered(fabric: Fabric, size: Fraction, sets: tuple[frozenset[str], ...]) -> LateBlocks:
+    """Returns when the parts that 2 (t - 1) receipts tell can have entered t blocks."""
+    if len(sets) == 1 or not blocks_of(fabric, sets).time:
+        return LateBlocks(Fraction(0), sets)
+    windows = [window for block in sets for window in _windows(fabric, block, sets)]
+    return LateBlocks(filled(windows, 2 * (len(sets) - 1) * size), sets)
+
+
+def _windows(
+    fabric: Fabric, block: frozenset[str], sets: tuple[frozenset[str], ...]
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yields how soon something of another block can be in over each wire, and the wire's rate."""
+    far = distances(fabric, (node for other in sets if other != block for node in other), 0)
+    for wire in fabric.wires:
+        if wire.target in block and wire.source not in block and wire.source in far:
+            yield Fraction(far[wire.source]) + wire.latency, wire.rate
+
+
+def filled(windows: Iterable[tuple[Fraction, Fraction]], data: Fraction) -> Fraction:
+    """Returns when wires that each begin at a time have carried so much, each at its rate."""
+    end, rate, unused = Fraction(0), Fraction(0), Fraction(0)
+    for begins, own in sorted(windows):
+        if rate and begins >= end:
+            break
+        rate, unused = rate + own, unused + own * begins
+        end = (data + unused) / rate
+    return end
+
+
+def longest(fabric: Fabric, trees: Iterable[Tree]) -> dict[str, Fraction]:
+    """Returns the longest time of a way from each root over its trees, without the bytes."""
+    own, most = latencies(fabric), dict[str, Fraction]()
+    for tree in trees:
+        far = {tree.root: Fraction(0)}
+        for path in tree.paths:
+            far[path[-1]] = far[path[0]] + sum((own[step] for step in itertools.pairwise(path)), Fraction(0))
+        most[tree.root] = max(*far.values(), most.get(tree.root, Fraction(0)))
+    return most
+
+
+def streamed(fabric: Fabric, reduction: Reduction, size: Fraction) -> Fraction:
+    """Returns what an all-reduce takes in ever smaller chunks: the longest way up and down, and the busiest wire."""
+    up, down = longest(turned(fabric), reduction.up), longest(fabric, reduction.down)
+    return max(up[root] + down[root] for root in up) + size * reduction.time
