@@ -1,12 +1,67 @@
-"""Bounds how many members of a thing the requests of a workload hold at once, by limits on what is in flight."""
+"""Bounds how many members of a thing the requests of a workload hold at once, and counts those that work at once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.places import Place
 from coherence.language.calls import Call
 from coherence.language.design import Design, Limit
+from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
+from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies
 from coherence.verify.facts.limits import in_flight_limits
+from coherence.verify.queues.offered_load import RUNNING
+from coherence.verify.timers.removals import Departure, departures, paths
+
+
+@dataclass(frozen=True)
+class MemberCount:
+    """How many members of a thing work at once: `few` for certain, `many` at most, by a limit of those in flight too.
+
+    `gone`: what takes every member away some day; `assumed`: what the count takes for granted besides.
+    """
+
+    few: Fraction
+    many: Fraction
+    slots: tuple[Limit, Quantity] | None = None
+    gone: Departure | None = None
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        """Returns the names of what bounds the count."""
+        return (*([self.slots[0].name] if self.slots else []), *([self.gone.name] if self.gone else []))
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Returns where what bounds the count stands."""
+        slots = [self.slots[1].place.labelled("so many are served at once")] if self.slots else []
+        return (*slots, *([self.gone.place.labelled("takes members away")] if self.gone else []))
+
+
+def member_count(facts: DesignFacts, thing: str) -> MemberCount | None:
+    """Returns how many members of a thing work at once; None where the design does not say."""
+    members = copies(facts, thing)
+    if members is None or members.low is None or members.high is None:
+        return None
+    counted = {thing, f"{thing}.requests"}
+    running = [
+        (limit, limit.at_most)
+        for word in RUNNING for limit in facts.counted.get(f"{thing}.{word}", ()) if isinstance(limit.at_most, Quantity)
+    ]  # fmt: skip
+    least = min((*in_flight_limits(facts.design, counted), *running), key=lambda own: own[1].low, default=None)
+    slots = least if least is not None and least[1].low < members.high else None
+    few = members.low if slots is None else min(members.low, slots[1].low)
+    many = members.high if slots is None else min(members.high, slots[1].high)
+    gone = [*departures(facts, thing)]
+    failing = any(facts.range(Name(path)).high != 0 for path in paths(thing) if path in facts.quantities)
+    placed = facts.design.components[thing].needs or thing in facts.design.placement
+    assumed = (*((f"none of {thing} fails",) if failing or gone else ()), *((PLACED.format(thing),) if placed else ()))
+    certain = next((departure for departure in gone if departure.certain), None)
+    return MemberCount(few, many, slots, certain, assumed)
 
 
 def least_in_flight(design: Design, workload: Workload, thing: str) -> tuple[Limit, Quantity] | None:
@@ -24,5 +79,9 @@ def least_in_flight(design: Design, workload: Workload, thing: str) -> tuple[Lim
 def _holds_one(workload: Workload, call: Call) -> bool:
     """Decides whether there is one try of a call at a time, and none that its caller has left."""
     ended = any(limit is not None for limit in (workload.deadline, call.deadline, call.per_try))
-    cancels = call.on_timeout is not None and call.on_timeout.text == "cancel"
-    return call.hedge_after is None and (cancels or not ended)
+    return call.hedge_after is None and (cancels(call) or not ended)
+
+
+def cancels(call: Call) -> bool:
+    """Decides whether a try that is given up frees its member."""
+    return call.on_timeout is not None and call.on_timeout.text == "cancel"

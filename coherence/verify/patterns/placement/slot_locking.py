@@ -6,10 +6,13 @@ waits no longer than P (its `deadline`, or the limit of its call).  Where as man
 pool has members, some state has all of them in service and just begun: who comes then waits T.  With T above P that
 request is lost, however low the load is.
 
-A limit on the long ones in flight (`counts: jobs in flight`) that is below the number of members leaves a slot, where
-no request holds two (second copies, tries that their caller has left).  A pool that lets a higher `priority` take a
-member (`discipline: preemptive`) has none to lock.  A pool that is asked for more than it serves is `overload`: nothing
-is said of it here.
+A member is held for the work of its task and for the calls that it waits for; a try that is cancelled frees it.  A call
+without a limit has no longest wait, and a rate says nothing of one task: then it is undecided.
+
+A limit on the long ones in flight (`counts: jobs in flight`) that is below the number of members at work leaves a slot,
+where no request holds two (second copies, tries that their caller has left).  A pool that lets a higher `priority` take
+a member (`discipline: preemptive`) has none to lock.  A pool that is asked for more than it serves is `overload`:
+nothing is said of it here.
 
 ## Why it hurts
 Utilisation is low, no queue is long on average, and from time to time everybody waits for as long as a batch job runs.
@@ -34,6 +37,7 @@ under non-preemptive service.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,10 +51,11 @@ from coherence.language.calls import Call
 from coherence.language.components import Component
 from coherence.language.design import Limit
 from coherence.language.schema_kinds import Quantity
-from coherence.language.workloads import Spread2, Workload
+from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.patterns.limits.overload import LoadedThing, station_of
-from coherence.verify.patterns.placement._held_members import least_in_flight
+from coherence.verify.patterns.placement._held_members import MemberCount, least_in_flight, member_count
+from coherence.verify.patterns.placement._member_holds import MemberHold, member_hold
 
 QUESTION = Question("COH250", "slot-locking", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -58,52 +63,82 @@ QUESTIONS = (QUESTION,)
 
 @dataclass(frozen=True)
 class LongTasks:
-    """A workload of a pool beside its least patient one: how long a task takes at most, and how many are at once."""
+    """A workload of a pool: how long a task holds a member, and how many are at once."""
 
     workload: Workload
     call: Call
-    takes: Quantity | None
+    hold: MemberHold
     cap: tuple[Limit, Quantity] | None
 
     def most(self, *, surely: bool) -> Fraction | None:
         """Returns how many may be at once, at most or by the lower end of their limit; None without one."""
         return None if self.cap is None else self.cap[1].low if surely else self.cap[1].high
 
+    def outlasts(self, seconds: Fraction) -> bool:
+        """Decides whether a task is not known to give its member back within so long."""
+        return self.hold.most is None or self.hold.most > seconds
+
 
 @dataclass(frozen=True)
 class SharedPool:
-    """A pool with its least patient workload, which waits no longer than `patience`, and all others."""
+    """A pool with its members, its least patient workload, which waits no longer than `patience`, and all others."""
 
     pool: LoadedThing
-    short: Workload
-    call: Call
+    members: MemberCount
+    short: LongTasks
     patience: Quantity
     others: tuple[LongTasks, ...]
 
     @property
+    def tasks(self) -> tuple[LongTasks, ...]:
+        """Returns all workloads of the pool: the least patient one may hold members for longer than it waits itself."""
+        return (*self.others, self.short)
+
+    @property
     def holders(self) -> tuple[LongTasks, ...]:
-        """Returns the others that may hold a member for longer than the patience."""
-        return tuple(o for o in self.others if o.takes is not None and o.takes.high > self.patience.low)
+        """Returns those that may hold a member for so long that who waits for it cannot be served in time."""
+        late = self._spare(self.short.hold.known)
+        others = [other for other in self.others if other.hold.known > late]
+        return (*others, *([self.short] if self.short.hold.known > self.patience.low else []))
 
     @property
     def unsure(self) -> tuple[LongTasks, ...]:
-        """Returns the others that are not known to give a member back early enough."""
-        own = longest(self.short)
-        spare = self.patience.low - own.high if own is not None else Fraction(0)
-        return tuple(other for other in self.others if other.takes is None or other.takes.high > spare)
+        """Returns those that are not known to give a member back early enough: others while it can still be served."""
+        own = self.short.hold.most
+        spare = self._spare(own) if own is not None else Fraction(0)
+        return (
+            *(other for other in self.others if other.outlasts(spare)),
+            *([self.short] if self.short.outlasts(self.patience.low) else []),
+        )
+
+    def _spare(self, own: Fraction) -> Fraction:
+        """Returns how long a request may wait whose work takes so long; one that is never served in time just waits."""
+        return self.patience.low - (own if own < self.patience.low else 0)
+
+    @property
+    def open(self) -> str:
+        """Returns what would say how long those without a limit hold a member; nothing where the design has no end."""
+        free = [own for own in self.unsure if own.cap is None]
+        endless = f"how long a task of {self.short.workload.name} takes at most"
+        needs = [own.hold.open or (endless if own is self.short else "") for own in free]
+        return needs[0] if needs and all(needs) else ""
 
     @property
     def of(self) -> tuple[str, ...]:
         """Returns the names of what the answer is about."""
         names = (name for o in self.others for name in (o.workload.name, o.call.name, *_limit_of(o)))
-        return (self.pool.thing, self.short.name, self.call.name, *names)
+        return (self.pool.thing, self.short.workload.name, self.short.call.name, *names, *self.members.of)
 
     @property
     def places(self) -> tuple[Place, ...]:
         """Returns where the numbers stand."""
-        long = [o.takes.place.labelled(f"{o.workload.name} may hold a member so long") for o in self.others if o.takes]
-        caps = [o.cap[1].place.labelled(f"so many of {o.workload.name} at once") for o in self.others if o.cap]
-        return (*long, self.patience.place.labelled(f"{self.short.name} waits no longer"), *caps)
+        long = [
+            place.labelled(f"{own.workload.name} may hold a member so long")
+            for own in self.others for place in own.hold.places
+        ]  # fmt: skip
+        caps = [o.cap[1].place.labelled(f"so many of {o.workload.name} at once") for o in self.tasks if o.cap]
+        patience = self.patience.place.labelled(f"{self.short.workload.name} waits no longer")
+        return (*long, patience, *caps, *self.members.places)
 
 
 def _limit_of(tasks: LongTasks) -> tuple[str, ...]:
@@ -137,25 +172,19 @@ def _shared(facts: DesignFacts, component: Component) -> SharedPool | None:
         return None
     workloads = {name: facts.design.workload[name] for name in callers}
     waits = {name: patience for name in callers if (patience := _patience(workloads[name], callers[name])) is not None}
-    if not waits:
+    members = member_count(facts, component.name)
+    if not waits or members is None:
         return None
     least = min(waits, key=lambda name: waits[name].low)
-    others = (
-        LongTasks(own, callers[name], longest(own), least_in_flight(facts.design, own, component.name))
-        for name, own in workloads.items() if name != least
-    )  # fmt: skip
-    return SharedPool(pool, workloads[least], callers[least], waits[least], tuple(others))
-
-
-def longest(workload: Workload) -> Quantity | None:
-    """Returns how long a task of a workload may take; None where its law has no end."""
-    service = workload.service
-    if isinstance(service, Quantity):
-        return service
-    if not isinstance(service, Spread2):
-        return None
-    constant = service.cv is not None and service.cv.high == 0
-    return service.max if service.max is not None else service.mean if constant else None
+    tasks = {
+        name: LongTasks(own, callers[name], member_hold(facts, own, callers[name]),
+                        least_in_flight(facts.design, own, component.name))
+        for name, own in workloads.items()
+    }  # fmt: skip
+    others = tuple(own for name, own in tasks.items() if name != least)
+    if not any(own.hold.places or own.cap for own in tasks.values()):
+        return None  # nothing says how long any task takes
+    return SharedPool(pool, members, tasks[least], waits[least], others)
 
 
 def _patience(workload: Workload, call: Call) -> Quantity | None:
@@ -165,17 +194,30 @@ def _patience(workload: Workload, call: Call) -> Quantity | None:
 
 
 def _answer(subject: Subject, shared: SharedPool) -> Iterator[Finding]:
-    few, many, thing, short = Fraction(shared.pool.few), shared.pool.many, shared.pool.thing, shared.short.name
+    few, many = shared.members.few, shared.members.many
+    thing, short = shared.pool.thing, shared.short.workload.name
     numbers: dict[str, tuple[Fraction, str]] = {"members": (few, ""), "patience": (shared.patience.low, "s")}
-    caps = [other.most(surely=False) for other in shared.unsure]
-    least = [other.most(surely=True) for other in shared.holders]
+    caps = [own.most(surely=False) for own in shared.unsure]
+    least = [own.most(surely=True) for own in shared.holders]
     if None not in caps and sum(filter(None, caps)) < few:
         most = sum(filter(None, caps), Fraction(0))
-        message = f"at most {render_quantity(most)} of {few} members of {thing} are held beyond the patience of {short}"
-        evidence = arithmetic({**numbers, "held": (most, "")}, certificate=_certificate(most, few))
-        yield QUESTION.proved(message, shared.places, shared.of, evidence)
+        held = f"at most {render_quantity(most)} of {render_quantity(few)} members of {thing} are held"
+        yield _left(shared, f"{held} beyond the patience of {short}", numbers, most)
     elif shared.holders and (None in least or sum(filter(None, least)) >= many):
         yield _conflict(subject, shared, numbers)
+    elif shared.open:
+        yield QUESTION.undecided(f"needs {shared.open}", shared.places, shared.of)
+
+
+def _left(shared: SharedPool, message: str, numbers: dict[str, tuple[Fraction, str]], most: Fraction) -> Finding:
+    """Returns the proof that a member is left; open where members go at once."""
+    gone = shared.members.gone
+    if gone is not None:
+        needs = f"needs how many of {shared.pool.thing} are gone at once ({gone.name}); with all of them: {message}"
+        return QUESTION.undecided(needs, shared.places, shared.of)
+    evidence = arithmetic({**numbers, "held": (most, "")}, certificate=_certificate(most, shared.members.few))
+    assumed = dict.fromkeys((*shared.members.assumed, *(word for own in shared.tasks for word in own.hold.assumed)))
+    return QUESTION.proved(message, shared.places, shared.of, evidence, assumptions=assumed)
 
 
 def _certificate(most: Fraction, few: Fraction) -> str:
@@ -183,18 +225,20 @@ def _certificate(most: Fraction, few: Fraction) -> str:
 
 
 def _conflict(subject: Subject, shared: SharedPool, numbers: dict[str, tuple[Fraction, str]]) -> Finding:
-    thing, many, patience, short = shared.pool.thing, shared.pool.many, shared.patience.low, shared.short.name
+    thing, patience, short = shared.pool.thing, shared.patience.low, shared.short.workload.name
+    many = render_quantity(shared.members.many)
     load = shared.pool.demand.high / shared.pool.capacity
-    least = min(other.takes.high for other in shared.holders if other.takes is not None)
-    names = " and ".join(other.workload.name for other in shared.holders)
+    least = min(own.hold.known for own in shared.holders)
+    names = " and ".join(own.workload.name for own in shared.holders)
+    work = "" if least >= patience else f", and its work takes {render_seconds(shared.short.hold.known)}"
     message = (
         f"{many} tasks of {names} at once lock all members of {thing} for {render_seconds(least)}, and {short} waits "
-        f"{render_seconds(patience)}, at a load of {float(load):.2g} of 1"
+        f"{render_seconds(patience)}{work}, at a load of {float(load):.2g} of 1"
     )
     witness = (
         Step(Fraction(0), f"{many} tasks of {names} begin at {thing}, each for {render_seconds(least)} or more"),
         Step(Fraction(0), f"a request of {short} comes, and waits"),
-        Step(patience, f"it is given up; the first member is free at {render_seconds(least)}"),
+        Step(patience, f"it is given up; the first member is free at {render_seconds(least)}{work}"),
     )
     evidence = arithmetic({**numbers, "held for": (least, "s"), "load": (load, "")}, witness=witness)
     return QUESTION.conflict(
@@ -206,7 +250,7 @@ def _conflict(subject: Subject, shared: SharedPool, numbers: dict[str, tuple[Fra
 
 def _fewer(subject: Subject, shared: SharedPool) -> Iterator[Repair]:
     """Yields a lower limit on the long tasks in flight, where one workload of them has one."""
-    caps = [other.cap for other in shared.unsure]
-    if len(caps) == 1 and caps[0] is not None and shared.pool.few > 1:
-        repair = repairs.proposal(repairs.change(subject, caps[0][1], Fraction(shared.pool.few - 1)))
+    caps, fits = [own.cap for own in shared.unsure], math.ceil(shared.members.few) - 1
+    if len(caps) == 1 and caps[0] is not None and fits > 0:
+        repair = repairs.proposal(repairs.change(subject, caps[0][1], Fraction(fits)))
         yield from [repair] if repair is not None else []
