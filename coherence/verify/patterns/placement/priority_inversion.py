@@ -2,13 +2,14 @@
 
 ## What
 A thing whose members are held while it calls on another one, which serves by priority.  Workloads of high and of low
-priority share the first, and one of a priority between the two sends to the second without passing the first.  A
-request of low priority holds a member of the first and waits at the second behind those of middle priority, for as
-long as these come; whoever has the highest priority waits for that member.  Taking a member from a lower class does
-not help: who waits for an answer is not in service.
+priority share the first, and one of a priority between the two sends to the second itself, whether it sends to the
+first too or not.  A request of low priority holds a member of the first and waits at the second behind those of middle
+priority, for as long as these come; whoever has the highest priority waits for that member.  Taking a member from a
+lower class does not help: who waits for an answer is not in service.
 
-It is bounded where the call ends by a limit within the patience of the high ones, and where limits on all of middle
-priority in flight leave a member of the second to others.
+It is bounded where the call ends by a limit within the patience of the high ones, where limits on all of middle
+priority in flight leave a member of the second to others, and where limits on all of low priority leave a member of the
+first: of those members that work at once for certain.
 
 ## Why it hurts
 The order of priorities is turned round: the most urgent waits for the least urgent, and no queue of its own class
@@ -47,11 +48,11 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.calls import Call
-from coherence.language.design import Design
+from coherence.language.design import Design, Limit
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
-from coherence.verify.facts.design_facts import DesignFacts, copies, known
-from coherence.verify.patterns.placement._held_members import least_in_flight
+from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.patterns.placement._held_members import MemberCount, least_in_flight, member_count
 
 QUESTION = Question("COH251", "priority-inversion", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -66,6 +67,8 @@ class HeldMember:
     high: Workload
     middles: tuple[Workload, ...]
     low: Workload
+    lower: tuple[Workload, ...]  # all that may be held up so
+    inside: tuple[Workload, ...]  # all that send to the first
 
     @property
     def of(self) -> tuple[str, ...]:
@@ -100,12 +103,18 @@ def _held(facts: DesignFacts, call: Call) -> HeldMember | None:
     callee = facts.design.components.get(str(call.callee))
     if callee is None or callee.discipline is None or callee.discipline.text not in BY_PRIORITY:
         return None
-    inside, beside = (sorted(_sending(facts, thing), key=priority) for thing in (str(call.caller), callee.name))
-    if not inside:
+    inside, beside = (_sending(facts, thing) for thing in (str(call.caller), callee.name))
+    if len(inside) < 2:
         return None
-    low, high = inside[0], inside[-1]
-    between = [own for own in beside if own not in inside and priority(low) < priority(own) < priority(high)]
-    return HeldMember(call, high, tuple(between), low) if between else None
+    high = max(inside, key=_most_urgent)
+    low = min((own for own in inside if own is not high), key=priority)
+    between = [
+        own for own in sorted(beside, key=priority)
+        if own not in (low, high) and priority(low) < _most_urgent(own) and priority(own) < _most_urgent(high)
+    ]  # fmt: skip
+    late = max(map(_most_urgent, between), default=priority(low))
+    lower = tuple(own for own in inside if own is not high and priority(own) < late)
+    return HeldMember(call, high, tuple(between), low, lower, tuple(inside)) if between else None
 
 
 def _sending(facts: DesignFacts, thing: str) -> list[Workload]:
@@ -119,33 +128,72 @@ def priority(workload: Workload) -> Fraction:
     return workload.priority.low if workload.priority is not None else Fraction(0)
 
 
+def _most_urgent(workload: Workload) -> Fraction:
+    return workload.priority.high if workload.priority is not None else Fraction(0)
+
+
+@dataclass(frozen=True)
+class MemberShare:
+    """Workloads whose limits leave a member of a thing to others: they hold `most` of them at once."""
+
+    owners: tuple[Workload, ...]
+    thing: str
+    members: MemberCount
+    caps: tuple[tuple[Limit, Quantity], ...]
+    most: Fraction
+
+    @property
+    def message(self) -> str:
+        names = " and ".join(own.name for own in self.owners)
+        of = f"{render_quantity(self.most)} of {render_quantity(self.members.few)} members of {self.thing}"
+        return f"{names} {'hold' if len(self.owners) > 1 else 'holds'} at most {of}"
+
+
+def _share(facts: DesignFacts, owners: tuple[Workload, ...], thing: str) -> MemberShare | None:
+    """Returns the members that workloads hold at most; None where these may be all."""
+    members = member_count(facts, thing)
+    caps = tuple(cap for own in owners if (cap := least_in_flight(facts.design, own, thing)) is not None)
+    most = sum((cap.high for _, cap in caps), Fraction(0))
+    if len(caps) < len(owners) or members is None or most >= members.few:
+        return None
+    return MemberShare(owners, thing, members, caps, most)
+
+
 def _answer(subject: Subject, facts: DesignFacts, held: HeldMember) -> Iterator[Finding]:
-    members = copies(facts, held.second)
-    few = members.low if members is not None and members.low is not None else None
-    caps = {own.name: least_in_flight(facts.design, own, held.second) for own in held.middles}
-    stated = [cap[1] for cap in caps.values() if cap is not None]
-    most = sum((cap.high for cap in stated), Fraction(0))
-    if len(stated) < len(caps) or few is None or most >= few:
-        free = [own for own in held.middles if caps[own.name] is None]
-        yield from [] if _ends_in_time(held) else [_conflict(subject, held, (free or held.middles)[-1])]
-        return
-    places = (*(cap.place.labelled("so many of them at once") for cap in stated), *_places(held, held.middles))
-    others = _others(facts.design, held)
-    if others:
-        needs = f"needs to know with which priority {' and '.join(others)} {'call' if len(others) > 1 else 'calls'}"
-        yield QUESTION.undecided(f"{needs} {held.second}", places, held.of)
-        return
-    names = " and ".join(own.name for own in held.middles)
-    message = f"{names} {'hold' if len(caps) > 1 else 'holds'} at most {render_quantity(most)} of {few} members"
-    claim = Certificate(claim=f"(< {rational(most)} {rational(few)})").script()
+    """Yields the proof that a member is left at the second thing or at the first; else the inversion."""
+    second, first = _share(facts, held.middles, held.second), _share(facts, held.lower, held.first)
+    tried = [(own, _open(facts.design, held, own)) for own in (second, first) if own is not None]
+    if tried:
+        yield _left(held, *min(tried, key=lambda pair: bool(pair[1])))
+    elif not _ends_in_time(held):
+        free = [own for own in held.middles if least_in_flight(facts.design, own, held.second) is None]
+        yield _conflict(subject, held, (free or held.middles)[-1])
+
+
+def _left(held: HeldMember, share: MemberShare, needs: str) -> Finding:
+    caps = (cap.place.labelled("so many of them at once") for _, cap in share.caps)
+    places = (*caps, *share.members.places, *_places(held, held.middles))
+    of = tuple(dict.fromkeys((*held.of, *(own.name for own in share.owners), *share.members.of)))
+    if needs:
+        return QUESTION.undecided(f"needs {needs}: {share.message}", places, of)
+    few = share.members.few
+    claim = Certificate(claim=f"(< {rational(share.most)} {rational(few)})").script()
     evidence = arithmetic({"members": (few, "")}, certificate=claim)
-    yield QUESTION.proved(f"{message} of {held.second}", places, held.of, evidence)
+    return QUESTION.proved(share.message, places, of, evidence, assumptions=share.members.assumed)
 
 
-def _others(design: Design, held: HeldMember) -> list[str]:
-    """Returns what else calls the second thing, and is no workload: whose priority its calls have is not followed."""
-    callers = dict.fromkeys(str(call.caller) for call in design.calls if str(call.callee) == held.second)
-    return [name for name in callers if name != held.first and name not in design.workload]
+def _open(design: Design, held: HeldMember, share: MemberShare) -> str:
+    """Returns what to ask for before a member is known to be left."""
+    thing, gone = share.thing, share.members.gone
+    callers = dict.fromkeys(str(call.caller) for call in design.calls if str(call.callee) == thing)
+    others = [name for name in callers if name not in design.workload and (name, thing) != (held.first, held.second)]
+    if others:
+        verb = "call" if len(others) > 1 else "calls"
+        return f"to know with which priority {' and '.join(others)} {verb} {thing}"
+    through = [own.name for own in held.middles if own in held.inside] if thing == held.second else []
+    if through:
+        return f"how many members of {thing} {' and '.join(through)} may hold through {held.first} as well"
+    return f"how many of {thing} are gone at once ({gone.name}); with all of them" if gone is not None else ""
 
 
 def _ends_in_time(held: HeldMember) -> bool:
