@@ -19,10 +19,16 @@ FAILURES = ("timeouts", "refused", "rejected", "failed")
 
 
 ACCOUNTS = (
-    "arrivals", "offered", "calls", "tries", "retries", "hedges", *FAILURES, "denied", "broken", "dropped", "deadlines",
-    "queue", "busy", "present", "served", "succeeded", "wasted", "completed", "cancelled", "abandoned", "gave_up",
+    "arrivals", "attempts", "offered", "calls", "tries", "retries", "hedges", *FAILURES, "denied", "broken",
+    "dropped", "deadlines", "queue", "busy", "present", "served", "succeeded", "wasted", "completed", "cancelled", "abandoned", "gave_up",
     "preempted", "backlog", "at_station", "in_flight", "first_in_flight", "retries_in_flight",
 )  # fmt: skip
+
+
+SHARED = frozenset({
+    "queue", "busy", "present", "served", "succeeded", "wasted", "completed", "abandoned", "backlog", "at_station",
+    "in_flight", "first_in_flight",
+})  # counts of what servers do or hold  # fmt: skip
 
 
 def accounts(design: Design, names: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -31,21 +37,42 @@ def accounts(design: Design, names: Iterable[str]) -> dict[str, frozenset[str]]:
     A place is a thing, or one end of a call: what a thing gets, holds and gives back is what its calls bring and take.
     Counts of two calls, or of two things, are none: what a time-out of one call sends to another is an influence; but
     a call waits for those that its callee makes, and ends with them or ends them, so that its requests are theirs.
+    What a thing serves of one call it does not serve of another at that time: these counts share its servers.
     """
+    names = list(names)
     places: dict[str, set[str]] = {name: {name} for name in design.components}
     for call in design.calls:
         for end in (str(call.caller), str(call.callee)):
             for name in (end, *_names(design, call)):
                 places.setdefault(name, {name}).add(f"{call.name} at {end}")
+        if str(call.caller) in design.workload:  # what arrives there is what it sends
+            places.setdefault(str(call.caller), {str(call.caller)}).add(f"{call.name} at {call.callee}")
         for inner in _calls_below(design, str(call.callee)):
             ends = (str(call.caller), str(call.callee), str(inner.callee))
             for name in (*ends, *_names(design, call), *_names(design, inner)):
                 places.setdefault(name, {name}).add(f"{call.name} over {inner.name}")
+    servers = _implied(design, names, places)
     heads = {name: name.rpartition(".") for name in names}
     return {
-        name: frozenset(places[head])
+        name: frozenset(places[head] | (servers.get(head, set()) if count in SHARED else set()))
         for name, (head, _, count) in heads.items() if count in ACCOUNTS and head in places
     }  # fmt: skip
+
+
+def _implied(design: Design, names: Iterable[str], places: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Adds the calls that a thing's `arrivals` imply; returns whose servers each caller, call and callee shares."""
+    servers: dict[str, set[str]] = {}
+    for head in dict.fromkeys(name.rpartition(".")[0] for name in names):
+        caller, _, callee = head.partition(" -> ")
+        if callee not in design.components or caller not in {*design.workload, *design.components}:
+            continue
+        for name in (caller, callee, head):
+            servers.setdefault(name, set()).add(f"servers of {callee}")
+        if head not in places:
+            for end in (caller, callee):
+                for name in (end, head):
+                    places.setdefault(name, {name}).add(f"{head} at {end}")
+    return servers
 
 
 def influences_of_calls(design: Design) -> Iterator[Influence]:

@@ -109,3 +109,18 @@ def test_counts_of_requests_that_are_within_each_other_are_accounts_and_of_two_c
     within = [(*above, *one), (*above, *other)]
     assert alike == {(a, b) for group in within for a in group for b in group if a != b}
     assert not {"db.power", "other.queue"} & set(places)
+
+
+def test_calls_that_the_arrivals_of_a_thing_imply_share_its_servers() -> None:
+    """What `app` serves of one workload it does not serve of another; what each sends is its own."""
+    design = """
+workload: {users: {rate: 5 req/s}, batch: {rate: 9 req/s}}
+components: {app: {uses: queue, arrivals: users.attempts + batch.attempts, capacity: 20 req/s}}
+"""
+    names = ("users.completed", "users -> app.served", "batch -> app.served", "app.backlog", "users -> app.tries",
+             "batch -> app.tries", "users -> app.timeouts")  # fmt: skip
+    places = accounts(read_text(f"coherence: 1\n{design}"), names)
+    served = names[:4]
+    assert all(places[a] & places[b] for a in served for b in served)
+    assert places["users -> app.tries"] & places["app.backlog"]
+    assert not places["users -> app.timeouts"] & places["batch -> app.tries"]
