@@ -20,11 +20,10 @@ FAILURES = ("timeouts", "refused", "rejected", "failed")
 
 ACCOUNTS = (
     "arrivals", "attempts", "offered", "calls", "tries", "retries", "hedges", *FAILURES, "denied", "broken",
-    "dropped", "deadlines", "queue", "busy", "present", "served", "succeeded", "wasted", "completed", "cancelled", "abandoned", "gave_up",
-    "preempted", "backlog", "at_station", "in_flight", "first_in_flight", "retries_in_flight",
+    "dropped", "deadlines", "queue", "busy", "present", "served", "succeeded", "wasted", "completed",
+    "cancelled", "abandoned", "gave_up", "preempted", "backlog", "at_station", "in_flight",
+    "first_in_flight", "retries_in_flight",
 )  # fmt: skip
-
-
 SHARED = frozenset({
     "queue", "busy", "present", "served", "succeeded", "wasted", "completed", "abandoned", "backlog", "at_station",
     "in_flight", "first_in_flight",
