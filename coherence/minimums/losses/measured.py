@@ -24,7 +24,7 @@ from coherence.minimums.assumptions import assumption
 from coherence.minimums.bound import Application, Bound, Quantifier, Role, Status, Symbol, Trend
 from coherence.minimums.design_floors import DesignFloor, floor_of
 from coherence.minimums.floors import Floor, Number, Span
-from coherence.minimums.losses.bands import BANDS, Band
+from coherence.minimums.losses.bands import Band, band_of
 from coherence.minimums.losses.composition import KnownTerm, Leaf
 from coherence.minimums.losses.decomposition import Decomposition, decomposition, sentences
 from coherence.minimums.losses.samples import mean_range
@@ -171,7 +171,7 @@ def _decomposed(thing: str, bound: Bound, measured: Span, floor: Floor, design: 
     priced = bound.unit == "1" and bound.quantity.startswith("share of") and not shares.violated
     cost = _cost(thing, design, rest.low, rest.high) if priced else None
     return FloorMeasurement(
-        thing, bound, (low, high), floor, shares, notes, _worth(leaf, measured), BANDS.get(bound.loss), cost
+        thing, bound, (low, high), floor, shares, notes, _worth(leaf, measured), band_of(bound.loss, design), cost
     )
 
 

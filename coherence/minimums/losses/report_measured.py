@@ -72,7 +72,7 @@ def measured_json(row: FloorMeasurement) -> dict[str, Any]:
         "cost": _cost_json(row.cost),
         "published_band": None if row.band is None else {
             "low": float(row.band.low), "high": float(row.band.high), "denominator": row.band.denominator,
-            "elsewhere": row.band.elsewhere, "holds": row.band.holds,
+            "elsewhere": row.band.elsewhere, "holds": row.band.holds, "here": row.band.here,
         },
     }  # fmt: skip
 
