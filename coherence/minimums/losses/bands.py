@@ -33,7 +33,8 @@ class Band:
     def sentence(self) -> str:
         """Returns one sentence."""
         also = f" (in the text of the same source: of {self.elsewhere})" if self.elsewhere else ""
-        return f"{float(self.low):.0%} to {float(self.high):.0%} of {self.denominator}{also}, for {self.holds}: {self.here}"
+        share = f"{float(self.low):.0%} to {float(self.high):.0%} of {self.denominator}{also}"
+        return f"{share}, for {self.holds}: {self.here}"
 
 
 BANDS = {
