@@ -10,7 +10,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
-from coherence.cli._designs import one_entry
+from coherence.cli._designs import one_entry, system_of
 from coherence.cli._given import refuse_given
 from coherence.cli._network import NAMES, analyze_network, network_options, questions_of
 from coherence.cli._output import Output, output_option, put_out
@@ -78,7 +78,7 @@ def _design(
     from coherence.cli._progress import Progress
     from coherence.door.analyze import of_entry
     from coherence.loops.analysis.design_analysis import DesignAnalysis
-    from coherence.loops.pictures.analysis_figure import of_design, system_name
+    from coherence.loops.pictures.analysis_figure import of_design
     from coherence.reporting.pictures import files
 
     entry = one_entry(path)
@@ -88,7 +88,7 @@ def _design(
     assert isinstance(analysis, DesignAnalysis) and beside is not None and result.model is not None  # noqa: PT018
     second = cross_checked(analysis, path, result.model, time_limit) if cross_check else CrossChecks()
     if picture is not None:
-        named, kinds = system_name(path), picture.kinds
+        named, kinds = system_of(path, entry), picture.kinds
         files.write(of_design(named, analysis, result.model, beside.cycles, seconds=time_limit, kinds=kinds),
                     picture.file)  # fmt: skip
     document = {**result.to_dict(), **second.to_dict()}

@@ -12,7 +12,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
-from coherence.cli._designs import one_entry
+from coherence.cli._designs import one_entry, system_of
 from coherence.cli._given import refuse_given
 from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._seconds import seconds_of
@@ -155,8 +155,10 @@ def _draw(names: Sequence[str], studies: Sequence[Study], file: str | None) -> N
     from coherence.reporting.pictures import files
     from coherence.simulate.pictures.run_figure import run_figure
 
-    designs = [one_entry(name).design for name in names]
-    files.write(run_figure([system_name(name) for name in names], studies, designs), file)
+    entries = [one_entry(name) for name in names]
+    alone = len(names) == 1  # panels have the short names of two
+    named = [system_of(names[0], entries[0])] if alone else [system_name(name) for name in names]
+    files.write(run_figure(named, studies, [entry.design for entry in entries]), file)
 
 
 def _rendered(form: str, result: StudyResult) -> str:

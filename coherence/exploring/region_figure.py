@@ -93,7 +93,7 @@ def _own(across: Axis, up: Axis | None) -> Iterator[Dots]:
         return
     numbers = [value for value in values if value is not None]
     point = [_scaled(axis, (n, n))[0] for axis, n in zip((across, up), numbers, strict=False)]
-    yield Dots("the design's own setting", ((point[0], point[1] if len(point) > 1 else 0.5),), "s", 5)
+    yield Dots("the design's own setting", ((point[0], point[1] if len(point) > 1 else 0.5),), "*", 5)
 
 
 def _stated(axis: Axis) -> Fraction | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coherence.base.number_text import render_seconds
@@ -129,7 +129,9 @@ def axis_label(axis: Axis) -> str:
 
 
 def edges(row: Sequence[float], *, log: bool) -> list[float]:
-    """Borders half way between neighbours."""
+    """Returns borders half way between neighbours."""
+    if len(row) == 1:
+        return [row[0] / 1.1, row[0] * 1.1] if log else [row[0] - 0.5, row[0] + 0.5]
     if log:
         inner = [(a * b) ** 0.5 for a, b in itertools.pairwise(row)]
         return [row[0] ** 2 / inner[0], *inner, row[-1] ** 2 / inner[-1]]
@@ -138,13 +140,24 @@ def edges(row: Sequence[float], *, log: bool) -> list[float]:
 
 
 def _curve(system: str, axis: Axis, cells: Sequence[Cell]) -> Figure:
+    """Returns the verdicts as a strip, the periods of what swings, and the growth of a lap."""
     pairs = [(float(axis.render(v)), cell) for v, cell in zip(axis.values, cells, strict=True)]
-    log = "x" if axis.log else ""
-    periods = {v: tuple((x, c.period or 0.0) for x, c in pairs if c.verdict == v) for v in MARKS}
-    dots = tuple(Dots(v, periods[v], *STYLES[v]) for v in MARKS if periods[v])
-    panels = [Panel("period of the exact run (0: settles)", axis_label(axis), "period, s", (), dots, log, low=0.0)]
+    log, label = "x" if axis.log else "", axis_label(axis)
+    borders = edges([x for x, _ in pairs], log=axis.log)
+    strips = tuple((borders[k], -1.0, borders[k + 1], 1.0, FILLS[cell.verdict]) for k, (_, cell) in enumerate(pairs))
+    marks = {v: tuple((x, 0.0) for x, c in pairs if c.verdict == v) for v in MARKS}
+    panels = [
+        Panel("what the loops do (exact execution)", label, "", (), _dots(marks), log, cells=strips, ticks="x"),
+    ]
+    periods = {v: tuple((x, c.period) for x, c in pairs if c.verdict == v and c.period) for v in MARKS}
+    if any(periods.values()):
+        panels.append(Panel("period of what swings", label, "period, s", (), _dots(periods), log, low=0.0))
     growths = tuple((x, c.growth) for x, c in pairs if c.growth is not None)
     if growths:
-        line = Line("linearised", growths)
-        panels.append(Panel("growth per lap", axis_label(axis), "factor", (line,), (), log, levels=(1.0,)))
+        line = Line("linearised, for small deviations", growths)
+        panels.append(Panel("growth per lap (above 1: unstable)", label, "factor", (line,), (), log, levels=(1.0,)))
     return Figure(f"Sweep of {system}", tuple(panels), 2)
+
+
+def _dots(marks: Mapping[str, tuple[tuple[float, float], ...]]) -> tuple[Dots, ...]:
+    return tuple(Dots(verdict, places, *STYLES[verdict]) for verdict, places in marks.items() if places)

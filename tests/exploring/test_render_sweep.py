@@ -88,9 +88,13 @@ def test_cells_reach_half_way_to_their_neighbours(log: bool, edges: list[float])
     assert marked == {"settles": [[1, 1]], "oscillates": [[2, 1]], "undecided": [[1, 5]], "refused": [[2, 5]]}
 
 
-def test_one_key_is_drawn_as_periods_and_growth() -> None:
-    periods, growth = figure("d", [axis("gain", 1, 2, 10, 11)], LINE).panels
-    marked = {dots.name: [list(point) for point in dots.points] for dots in periods.dots}
-    assert marked == {"settles": [[1, 0]], "oscillates": [[2, 20], [10, 90]], "undecided": [[11, 0]]}
+def test_one_key_is_drawn_as_a_strip_with_periods_and_growth() -> None:
+    strip, periods, growth = figure("d", [axis("gain", 1, 2, 10, 11)], LINE).panels
+    marked = {dots.name: [list(point) for point in dots.points] for dots in strip.dots}
+    assert marked == {"settles": [[1, 0]], "oscillates": [[2, 0], [10, 0]], "undecided": [[11, 0]]}
+    assert [cell[4] for cell in strip.cells] == [FILLS[cell.verdict] for cell in LINE]
+    assert strip.ticks == "x"  # a verdict has no number
+    swings = {dots.name: [list(point) for point in dots.points] for dots in periods.dots}
+    assert swings == {"oscillates": [[2, 20], [10, 90]]}  # what settles has no period
     assert [list(point) for point in growth.lines[0].points] == [[10, 1.25]]
     assert len(figure("d", [axis("gain", 1)], LINE[:1]).panels) == 1

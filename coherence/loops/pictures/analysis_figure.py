@@ -22,7 +22,7 @@ from coherence.loops.networks.network import Network
 from coherence.loops.pictures.cycle_panels import cycle_panels
 from coherence.loops.pictures.enclosed_curves import EnclosedCurve, enclosed
 from coherence.loops.pictures.map_panel import map_panel
-from coherence.loops.pictures.response_panels import bode_panels, nyquist_panel
+from coherence.loops.pictures.response_panels import LEAST, bode_panels, is_shown, nyquist_panel
 from coherence.loops.pictures.root_panels import locus_panels, multipliers_panel, roots_panel, slowest_decay
 from coherence.loops.pictures.step_panel import step_panel
 from coherence.model.model import Model, unit_of
@@ -32,7 +32,8 @@ from coherence.simulate.execute.affine import plain
 if TYPE_CHECKING:
     from coherence.loops.designs.predicted_cycles import CycleReading
 
-MOST_GROUPS, MOST_LINES, MOST_LOCI, MOST_SIDES = 6, 12, 3, 4
+MOST_GROUPS, MOST_LINES, MOST_LOCI, MOST_SIDES = 12, 12, 3, 4
+APART = 3  # groups at most that have a panel of sensitivities each
 SHOWN = 3  # periods of an orbit
 KINDS = ("run", "sensitivity", "bode", "nyquist", "step", "roots", "locus", "map", "cycle")
 Draw = Callable[[], Iterable[Panel]]
@@ -59,13 +60,14 @@ def of_design(
     loops = _loops(LoopAnalysis(analysis, name, model=model), notes) if model is not None else []
     sources: dict[str, Draw] = {
         "run": lambda: (panel for group in analysis.groups[:MOST_GROUPS] for panel in _run(group, _short(group))),
-        "sensitivity": lambda: (p for group in analysis.groups[:MOST_GROUPS] for p in _sensitivity(group)),
+        "sensitivity": lambda: _sensitivities(analysis.groups[:MOST_GROUPS]),
         "roots": lambda: (p for group in analysis.groups[:MOST_GROUPS] for p in _multipliers(group)),
         **_of_loops(loops, None, notes),
         "cycle": lambda: cycle_panels(model, cycles) if model is not None else (),
     }
     panels = _drawn(sources, kinds, seconds, notes)
-    return Figure(f"Loops of {name}", panels or (Panel("no loops in feedback", "", "", ticks=""),), 3, tuple(notes))
+    return Figure(f"Loops of {name}", panels or (Panel("no loops in feedback", "", "", ticks=""),), 3,
+                  tuple(dict.fromkeys(notes)))  # fmt: skip
 
 
 def of_network(
@@ -85,7 +87,7 @@ def of_network(
     }
     panels = _drawn(sources, kinds, seconds, notes)
     title = f"{name}: {analysis.verdict}"
-    return Figure(title, panels or (Panel("nothing to draw", "", "", ticks=""),), 3, tuple(notes))
+    return Figure(title, panels or (Panel("nothing to draw", "", "", ticks=""),), 3, tuple(dict.fromkeys(notes)))
 
 
 def _of_loops(
@@ -99,6 +101,9 @@ def _of_loops(
         if not known:
             known.extend(_curves(loops, notes))
         return known
+
+    if len(loops) > MOST_LOCI:
+        notes.append(f"root loci of the first {MOST_LOCI} of {len(loops)} loops")
 
     return {
         "bode": lambda: bode_panels(curves()) if curves() else (),
@@ -116,7 +121,9 @@ def _drawn(sources: dict[str, Draw], kinds: Sequence[str], seconds: float, notes
     for number, kind in enumerate(chosen):
         try:
             with whole.share(2 / (len(chosen) - number + 1)).ending():
-                panels += sources[kind]()
+                drawn, empty = _parted(sources[kind]())
+                panels += drawn
+                notes += [f"nothing to draw: {_listed(empty)}"] if empty else []
         except TimeOverError:
             notes.append(f"{kind} is not drawn: it took too long")
         except (UsageError, ArithmeticError) as error:
@@ -124,6 +131,13 @@ def _drawn(sources: dict[str, Draw], kinds: Sequence[str], seconds: float, notes
     if any(panel.shade for panel in panels):
         notes.append("shaded: unstable")
     return tuple(panels)
+
+
+def _parted(panels: Iterable[Panel]) -> tuple[list[Panel], list[str]]:
+    """Returns the panels that have a curve or a mark, and the titles of the others."""
+    every = list(panels)
+    drawn = [p for p in every if p.arrows or p.cells or any(part.points for part in (*p.lines, *p.dots))]
+    return drawn, [panel.title for panel in every if panel not in drawn]
 
 
 def _loops(analysis: LoopAnalysis, notes: list[str]) -> list[OpenLoop]:
@@ -152,16 +166,39 @@ def _sides(analysis: LoopAnalysis, name: str) -> list[OpenLoop]:
 
 
 def _curves(loops: Sequence[OpenLoop], notes: list[str]) -> Iterator[EnclosedCurve]:
+    """Yields L of the loops; notes those of which there is nothing to draw."""
+    small: list[str] = []
     for loop in loops:
         try:
-            yield enclosed(loop)
+            curve = enclosed(loop)
         except UsageError as error:
             notes.append(f"no Bode and Nyquist: {error}")
+            continue
+        if is_shown(curve):
+            yield curve
+        else:
+            small.append(curve.name)
+    if small:
+        notes.append(f"no Bode and Nyquist of {_listed(small)}: |L| is below {LEAST:g} at all frequencies")
 
 
 def _short(group: GroupAnalysis, most: int = 2) -> str:
-    names = group.group.names
+    return _listed(group.group.names, most)
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
     return " and ".join([*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])])
+
+
+def _sensitivities(groups: Sequence[GroupAnalysis]) -> Iterator[Panel]:
+    """Yields a panel for each of a few groups; of more all loops in one."""
+    if len(groups) <= APART:
+        yield from (panel for group in groups for panel in _sensitivity(group))
+        return
+    lines = [line for group in groups for panel in _sensitivity(group) for line in panel.lines]
+    for first in range(0, len(lines), MOST_LINES):
+        own = tuple(replace(line, style=style) for style, line in enumerate(lines[first : first + MOST_LINES]))
+        yield _of_sensitivity(f"{len(own)} loops", own)
 
 
 def _sensitivity(group: GroupAnalysis) -> Iterator[Panel]:
@@ -172,14 +209,18 @@ def _sensitivity(group: GroupAnalysis) -> Iterator[Panel]:
         if f.response is not None
     ]
     if curves:
-        yield Panel(f"sensitivity: {_short(group)}", "period of the disturbance, s", "gain to the command (ratio)",
-                    tuple(curves), log="xy", levels=(1.0,))  # fmt: skip
+        yield _of_sensitivity(_short(group), tuple(curves))
+
+
+def _of_sensitivity(of: str, curves: tuple[Line, ...]) -> Panel:
+    return Panel(f"sensitivity: {of}", "period of the disturbance, s", "gain to the command (ratio)", curves, log="xy",
+                 levels=(1.0,))  # fmt: skip
 
 
 def _multipliers(group: GroupAnalysis) -> Iterator[Panel]:
     for point in group.points[:1]:
         sets = [
-            (f"{roots.verdict}" + (f", branch {style + 1}" if side else ""), roots.verdict, roots.multipliers)
+            (f"roots ({roots.verdict})" + (f", branch {style + 1}" if side else ""), roots.verdict, roots.multipliers)
             for style, (side, roots) in enumerate(point.branches[:4])
             if roots.multipliers
         ]

@@ -41,6 +41,11 @@ def _shown(curve: EnclosedCurve) -> np.ndarray:
     return (size >= LEAST) & (size <= HIGHEST)
 
 
+def is_shown(curve: EnclosedCurve) -> bool:
+    """Decides whether a Bode panel has anything of a curve."""
+    return bool(_shown(curve).any())
+
+
 def _clipped(curve: EnclosedCurve) -> tuple[tuple[float, float], ...]:
     inside = _shown(curve)
     return tuple(zip(curve.omega[inside].tolist(), np.abs(curve.value[inside]).tolist(), strict=True))

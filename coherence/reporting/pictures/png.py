@@ -26,6 +26,7 @@ from coherence.reporting.pictures.figure import (
 
 NAMES = 4  # in a row at most
 LETTER, SAMPLE = 5.7, 34  # width of a letter of a name, and of its line with room beside it, px
+ROOM = 0.06  # above the highest curve, of the height
 TITLE = 7.4  # width of a letter of the title of a panel, px
 LONGEST = 45  # letters of a name
 TICKS = 5  # below a panel, at most
@@ -41,7 +42,9 @@ def png(figure: Figure) -> bytes:
 
     columns, boxes = layout(figure)
     bottom = max((top + down for _, top, _, down in boxes), default=HEIGHT)
-    sheet: Any = Sheet(figsize=(4.4 * columns, 3.1 * bottom / HEIGHT + 0.6), layout="constrained")
+    titles, notes = title_lines(figure.title, columns * WIDTH), wrapped_notes(figure)
+    words = 0.4 + 0.2 * len(titles) + 0.17 * len(notes)  # inches, so that panels keep their height
+    sheet: Any = Sheet(figsize=(4.4 * columns, 3.1 * bottom / HEIGHT + words), layout="constrained")
     FigureCanvasAgg(sheet)
     half = HEIGHT // 2
     grid = sheet.add_gridspec(max(bottom // half, 1), columns)
@@ -49,7 +52,9 @@ def png(figure: Figure) -> bytes:
         first = left // WIDTH
         place = grid[top // half : (top + down) // half, first : first + across // WIDTH]
         draw_panel(sheet.add_subplot(place), panel, across)
-    sheet.suptitle("\n".join((*title_lines(figure.title, columns * WIDTH), *wrapped_notes(figure))), fontsize=10)
+    sheet.suptitle("\n".join(titles), fontsize=10)
+    if notes:
+        sheet.supxlabel("\n".join(notes), fontsize=8, x=0.01, ha="left", multialignment="left")
     file = BytesIO()
     sheet.savefig(file, dpi=150, format="png", metadata={"Software": "drawn by coherence"})
     return file.getvalue()
@@ -173,7 +178,18 @@ def _scale(axes: Any, panel: Panel) -> None:
         axes.axvspan(max(low, 0.0), max(high, 0.0), facecolor=SHADED, zorder=0)
         axes.set_xlim(low, high)
     if panel.low is not None or panel.high is not None:
-        axes.set_ylim(panel.low, panel.high)
+        axes.set_ylim(panel.low, panel.high if panel.high is not None else _above(axes, panel))
+    for name in panel.log:
+        if not math.isfinite(axes.dataLim.minposx if name == "x" else axes.dataLim.minposy):  # no point above 0
+            (axes.set_xlim if name == "x" else axes.set_ylim)(1, 10)
+
+
+def _above(axes: Any, panel: Panel) -> float | None:
+    """Returns the upper end of y that leaves room above the highest curve; None where the lower end is free."""
+    if panel.low is None or "y" in panel.log or not math.isfinite(axes.dataLim.y1):
+        return None
+    highest = max(axes.dataLim.y1, *(guide.at for guide in panel.guides if guide.axis == "y"), panel.low)
+    return float(highest + ROOM * ((highest - panel.low) or 1.0))
 
 
 def _arrow(axes: Any, arrow: Arrow) -> None:

@@ -78,3 +78,24 @@ def test_the_command_offers_every_kind() -> None:
     from coherence.cli import _picture
 
     assert _picture.KINDS == KINDS
+
+
+TEN = "coherence: 1\ncomponents:\n" + "".join(
+    f"  p{k}: {{ready: 'delayed(p{k}.size, {20 + 4 * k} s)', load: {3 + k} / ready}}\n" for k in range(10)
+) + "loops:\n" + "".join(
+    f"  s{k}: {{timescale: {{period: {10 + 3 * k} s}}, target: {{signal: p{k}.load, setpoint: 0.6, type: utilization}}, "
+    f"actuation: {{signal: p{k}.size, law: proportional, bounds: [1, 90], from: {4 + k}}}}}\n" for k in range(10)
+)  # fmt: skip
+
+
+def test_ten_loops_are_ten_curves_and_a_panel_without_any_is_named() -> None:
+    model = elaborate(read_text(TEN))
+    figure = of_design("ten", of(model), model, kinds=["run", "sensitivity", "locus"])
+    assert [panel.title for panel in figure.panels[:10]] == [f"exact run: s{k}" for k in range(10)]
+    (sensitivity,) = (panel for panel in figure.panels if panel.title == "sensitivity: 10 loops")
+    assert [line.name for line in sensitivity.lines] == [f"s{k}" for k in range(10)]
+    assert len({line.style for line in sensitivity.lines}) == 10
+    assert all(any(part.points for part in (*panel.lines, *panel.dots)) for panel in figure.panels)
+    assert (
+        "nothing to draw: root locus: gain of s0 and root locus: gain of s1 and root locus: gain of s2" in figure.notes
+    )

@@ -9,7 +9,7 @@ import pytest
 
 from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
 from coherence.reporting.pictures.files import write
-from coherence.reporting.pictures.png import draw_panel, names_in_a_row
+from coherence.reporting.pictures.png import draw_panel, names_in_a_row, png
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -45,3 +45,16 @@ def test_long_names_and_long_numbers_leave_the_axes_as_they_are() -> None:
     inside = [box for box in boxes if axes.bbox.x0 - 1 <= (box.x0 + box.x1) / 2 <= axes.bbox.x1 + 1]
     assert len(inside) >= 3
     assert all(first.x1 < second.x0 for first, second in pairwise(inside))
+
+
+def test_logarithmic_axes_without_a_point_are_drawn() -> None:
+    empty = Panel("nothing above 0", "x", "y", (Line("a", ()), Line("b", ((1.0, 0.0),))), log="xy", levels=(1.0,))
+    assert png(Figure("empty", (empty,))).startswith(b"\x89PNG")
+
+
+def test_notes_and_a_long_title_leave_panels_their_height() -> None:
+    def height(*notes: str) -> float:
+        file = png(Figure("t", (Panel("p", "x", "y", (Line("a", ((0.0, 0.0), (1.0, 1.0))),)),), 1, notes))
+        return float(int.from_bytes(file[20:24], "big"))
+
+    assert height(*(f"note {k}" for k in range(20))) - height("note") >= 19 * 0.15 * 150
