@@ -83,13 +83,16 @@ def test_the_command_offers_every_kind() -> None:
 TEN = "coherence: 1\ncomponents:\n" + "".join(
     f"  p{k}: {{ready: 'delayed(p{k}.size, {20 + 4 * k} s)', load: {3 + k} / ready}}\n" for k in range(10)
 ) + "loops:\n" + "".join(
-    f"  s{k}: {{timescale: {{period: {10 + 3 * k} s}}, target: {{signal: p{k}.load, setpoint: 0.6, type: utilization}}, "
+    f"  s{k}: {{timescale: {{period: {10 + 3 * k} s}}, target: {{signal: p{k}.load, setpoint: 0.6, "
+    "type: utilization}, "
     f"actuation: {{signal: p{k}.size, law: proportional, bounds: [1, 90], from: {4 + k}}}}}\n" for k in range(10)
 )  # fmt: skip
 
 
 def test_ten_loops_are_ten_curves_and_a_panel_without_any_is_named() -> None:
     model = elaborate(read_text(TEN))
+    from coherence.loops.analysis.design_analysis import analysed as of
+
     figure = of_design("ten", of(model), model, kinds=["run", "sensitivity", "locus"])
     assert [panel.title for panel in figure.panels[:10]] == [f"exact run: s{k}" for k in range(10)]
     (sensitivity,) = (panel for panel in figure.panels if panel.title == "sensitivity: 10 loops")
