@@ -136,7 +136,7 @@ def _drawn(sources: dict[str, Draw], kinds: Sequence[str], seconds: float, notes
 def _parted(panels: Iterable[Panel]) -> tuple[list[Panel], list[str]]:
     """Returns the panels that have a curve or a mark, and the titles of the others."""
     every = list(panels)
-    drawn = [p for p in every if p.arrows or p.cells or any(part.points for part in (*p.lines, *p.dots))]
+    drawn = [p for p in every if p.arrows or p.cells or any(n.points for n in p.lines) or any(d.points for d in p.dots)]
     return drawn, [panel.title for panel in every if panel not in drawn]
 
 
