@@ -203,7 +203,7 @@ def happen(n: Ints, x: Floats, kind: int, row: int, stamp: int) -> bool:
     elif kind == STARTED:
         started(n, x, row)
     elif kind == RESTART:
-        restart(n, x, row)
+        restart(n, x, row, stamp)
     else:
         assert kind in (PAUSE, RESUME)
         stop_or_go(n, x, kind == PAUSE, row)

@@ -148,8 +148,12 @@ def started(n: Ints, x: Floats, station: int) -> None:
 
 
 @compiled
-def restart(n: Ints, x: Floats, outage: int) -> None:
-    """A member of a station that hangs begins anew, and at this instant the next one; with the last the pause ends."""
+def restart(n: Ints, x: Floats, outage: int, left: int) -> None:
+    """A member of a station that hangs begins anew, and at this instant the next one; with the last the pause ends.
+
+    `left`: how many are left to begin anew; 0 at the first, NOTHING where requests alone are left.  One that serves
+    again at this very instant does not begin anew a second time.
+    """
     station = n[outage + OUTAGE_STATION]
     row = NOTHING
     for kind in range(n[CLASSES]):
@@ -157,9 +161,10 @@ def restart(n: Ints, x: Floats, outage: int) -> None:
             row = n[station + LANES + LANE_WIDTH * kind + IN_SERVERS]
     if row != NOTHING:
         lose(n, x, row, station)
-    if n[station + N_SERVERS] > 0:
+    members = n[station + N_SERVERS] if left == 0 else max(left, 0)
+    if members > 0 and n[station + N_SERVERS] > 0:
         begin_anew(n, x, station)
-    if n[station + N_SERVERS] > 0 or row != NOTHING:
-        schedule(n, x, x[NOW], RESTART, outage, 0)
+    if members > 1 or row != NOTHING:
+        schedule(n, x, x[NOW], RESTART, outage, members - 1 if members > 1 else NOTHING)
     else:
         stop_or_go(n, x, False, outage)

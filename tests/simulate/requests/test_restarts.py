@@ -117,7 +117,7 @@ class Plain:
 def _drawn(chance: random.Random) -> tuple[Program, Plain, tuple[float, ...]]:
     arrivals = tuple(sorted(chance.uniform(0, 40) for _ in range(chance.randint(20, 80))))
     services = tuple(chance.expovariate(1.0) for _ in range(29))
-    members, lasts, start = chance.randint(1, 4), chance.uniform(0.5, 3), chance.uniform(0, 5)
+    members, lasts, start = chance.randint(1, 4), chance.uniform(0.5, 3), max(0.0, chance.uniform(-2, 5))
     tries, after = chance.randint(1, 3), chance.uniform(0.5, 6)
     begins, pause = chance.uniform(5, 20), chance.choice([0.0, 4.0])
     restarts = MemberRestarts(((lasts, lasts),), ((after, after),), start=Service(start, "constant", 0.0))
