@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 from coherence.base.places import Place
 from coherence.base.reads import unnoted
 from coherence.base.records import Record
-from coherence.checking.independent_parts import SECTIONS
 from coherence.checking.manifest_slices import SHARED, Object, lines_by_object
 from coherence.checking.slicing import Piece
 from coherence.findings.question_input import Subject
 from coherence.language import names
 from coherence.language.schema_kinds import Formula
 from coherence.language.words import understood
+from coherence.model.independent_parts import SECTIONS
 
 FEWEST = 3  # of which two are asked
 _NUMBERED = re.compile("\0([0-9]+)([-._]?)\1")

@@ -13,7 +13,6 @@ from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, many_limits, run_limit
 from coherence.checking.answers import ModuleAnswer, ask_once, bases, carry_over, marked, not_asked
-from coherence.checking.independent_parts import units_of
 from coherence.checking.manifest_slices import own_sources
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.checking.unread_values import joined
@@ -25,6 +24,7 @@ from coherence.findings.question_input import Subject, details_unasked, repairs_
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language import names
 from coherence.language.design import Design
+from coherence.model.independent_parts import units_of
 
 if TYPE_CHECKING:
     from coherence.checking.alike import Spelling

@@ -12,10 +12,10 @@ from functools import lru_cache
 
 from coherence.base.errors import CoherenceError
 from coherence.base.reads import unnoted
-from coherence.checking.independent_parts import SECTIONS
 from coherence.findings.edited_designs import Rebuild
 from coherence.language.design import Design
 from coherence.language.entries.leaves import leaves
+from coherence.model.independent_parts import SECTIONS
 
 Object = tuple[str, int]  # a file, and the number of an object in it (0: what belongs to all of the file)
 SHARED = ("infrastructure", "order", "places", "prices", "telemetry")

@@ -12,7 +12,6 @@ from typing import Any
 
 from coherence.base.errors import InputError
 from coherence.base.reads import unnoted
-from coherence.checking.independent_parts import SECTIONS, Unit, carry, entries_of, part_of, parts, units_of
 from coherence.checking.slicing import ANCHORS, has_anchors
 from coherence.language import dimensions, document, names, word_checks
 from coherence.language.design import Design
@@ -21,6 +20,7 @@ from coherence.language.environments.overlay import read_in_environment
 from coherence.language.implied import takes_names
 from coherence.language.reading import design_from_table
 from coherence.language.schema_kinds import Reading
+from coherence.model.independent_parts import SECTIONS, Unit, carry, entries_of, part_of, parts, units_of
 
 _BLOCK_TEXT = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")
 _TOP = re.compile(r"[^\s#]")

@@ -17,11 +17,11 @@ from coherence.base.errors import InputError
 from coherence.base.places import NOWHERE
 from coherence.base.reads import unnoted
 from coherence.checking.earlier_tree import EarlierTree, earlier_tree
-from coherence.checking.independent_parts import SECTIONS, entries_of
 from coherence.checking.workspace import Workspace, open_workspace
 from coherence.findings import baselines
 from coherence.findings.finding import ChangedPolicy, Finding, GoneFinding, Report, Since, environments_within
 from coherence.language.design import Design
+from coherence.model.independent_parts import SECTIONS, entries_of
 
 MOST_LINES = 2_000  # of a changed region that is compared line by line; all lines of a larger one count as changed
 

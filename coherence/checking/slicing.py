@@ -14,12 +14,12 @@ from types import MappingProxyType
 
 from coherence.base.queries import cached
 from coherence.checking.answers import changed_fields
-from coherence.checking.independent_parts import SECTIONS, Unit, entries_of, part_of, parts, units_of
 from coherence.checking.manifest_slices import Object, joined, objects_of
 from coherence.findings.finding import Repair
 from coherence.language.design import Design
 from coherence.language.reading import check_together
 from coherence.language.schema_kinds import Reading
+from coherence.model.independent_parts import SECTIONS, Unit, entries_of, part_of, parts, units_of
 
 Names = tuple[tuple[str, str | int], ...]
 _ENTRY = re.compile(r"\s*([a-z][a-z0-9_]*): *\{")

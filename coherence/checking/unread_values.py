@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from coherence.checking.independent_parts import SECTIONS, part_of, parts
 from coherence.checking.slicing import Piece
 from coherence.findings.finding import NotRead
 from coherence.findings.not_read import Basis, Reasons, not_read
 from coherence.language.design import Design
 from coherence.language.entries.leaves import leaves
+from coherence.model.independent_parts import SECTIONS, part_of, parts
 
 
 def unread_values(piece: Piece, read: Iterable[Basis], reasons: Reasons) -> tuple[NotRead, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from coherence.base.reads import unnoted
 from coherence.checking.answers import absences, ask_once, bases, provers
-from coherence.checking.independent_parts import units_of
 from coherence.checking.slicing import Piece
 from coherence.checking.unread_values import unread_values
 from coherence.findings.finding import Finding, NotRead
@@ -14,6 +13,7 @@ from coherence.findings.not_read import Reasons
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.findings.standing_proofs import standing
+from coherence.model.independent_parts import units_of
 
 NO_QUESTION = Reasons("no question answers about it", "no question answers by it")
 

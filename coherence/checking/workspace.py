@@ -14,7 +14,6 @@ from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.places import Place
 from coherence.base.watchdog import shares_of_run
 from coherence.checking.design_check import Answers, analyse, order_key, passes
-from coherence.checking.independent_parts import SECTIONS, entries_of
 from coherence.checking.input_files import OTHERS, foreign, input_files, refuse_near_miss, refuse_nothing
 from coherence.checking.unrendered_files import is_chart_template, patches
 from coherence.findings.finding import Accounting, Finding, InputFile, NotRead, Report, SkippedFile, setting
@@ -24,6 +23,7 @@ from coherence.language.design import Design
 from coherence.language.document import Document
 from coherence.language.environments.overlay import design_in_environment, environments_of, read_in_environment
 from coherence.language.reading import is_design, is_overlay, read_bytes
+from coherence.model.independent_parts import SECTIONS, entries_of
 
 if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from coherence.base.errors import InputError
-from coherence.checking.independent_parts import Unit
 from coherence.checking.rereading import owned, reread, reread_entries
 from coherence.language.reading import read_text
+from coherence.model.independent_parts import Unit
 
 TEXT = """coherence: 1
 # about both

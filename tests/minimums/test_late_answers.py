@@ -65,6 +65,91 @@ def test_nothing_is_said_of_other_services_and_orders() -> None:
     assert len(shares(late, pool=", discipline: fifo")) == 1
 
 
+CUT = "workload: {web: {rate: 8 req/s, service: {mean: 1 s, cv: 1, max: 2 s}}}"
+QUEUE = """coherence: 1
+workload: {web: {rate: 8 req/s, service: {mean: 1 s, cv: 1}}}
+components: {pool: {copies: 10}}
+calls: [{from: web, to: pool, tries: 1, per_try: 1 s, on_timeout: abandon}]
+"""
+
+
+def edited(old: str, new: str) -> str:
+    assert old in QUEUE
+    return QUEUE.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "load"),
+    [
+        (QUEUE, "", True),
+        (edited(QUEUE.splitlines()[1], CUT), "services are cut at 2 s", False),
+        (edited("cv: 1}", "cv: 1, law: lognormal}"), "services are lognormal", True),
+        (edited("service:", "burst: {rate: 20 req/s, lasts: 1 s}, service:"), "burst of web", True),
+        (edited("service:", "deadline: 3 s, service:"), "deadline of web", False),
+        (edited("copies: 10", "copies: 10, rate_per_copy: 2 req/s"), "rate_per_copy of pool", False),
+        (QUEUE + "limits: {few: {counts: pool.waiting, at_most: 3 req, when_full: reject}}", "limits few", False),
+        (QUEUE + "limits: {few: {counts: attempts(pool), at_most: 2, window: 1 s, when_full: reject}}", "few", False),
+        (QUEUE + "timers: {stuck: {from: pool hangs, after: 2 s, then: restart pool}}", "timers stuck", False),
+        (
+            edited("copies: 10", "copies: 1..40")
+            + "loops: {more: {timescale: {period: 9 s}, trigger: always, actuation: {signal: pool.copies, by: 1}}}",
+            "loops more", False,
+        ),
+        (
+            edited("workload: {", "workload: {batch: {rate: 1 req/s, service: 1 s}, ").replace(
+                "calls: [", "calls: [{from: batch, to: pool}, "
+            ), "calls batch -> pool", True,
+        ),
+        (
+            edited("calls: [", "calls: [{from: pool, to: db}, ").replace("components: {", "components: {db: {}, "),
+            "calls pool -> db", True,
+        ),
+    ],
+)  # fmt: skip
+def test_what_stands_beside_a_queue_is_asked_for_instead_of_a_number(text: str, said: str, load: bool) -> None:
+    design = read_text(text)
+    for name in ("wait_beyond", "erlang_wait"):
+        (answer,) = design_floors(design, [entry(name).bound])
+        assert (answer.floor is None) == bool(said)
+        assert said in " ".join(answer.application.missing.values())
+    for answer in design_floors(design, [entry("servers_for_load").bound])[-1:]:
+        assert (answer.floor is not None) == load
+
+
+@pytest.mark.parametrize(
+    ("call", "low", "high"),
+    [
+        ("per_try: 4 s, tries: 4, hedge_after: 1 s", 1 / 8, 1 / 8),
+        ("per_try: 4 s, tries: 4, hedge_after: 1 s..5 s", 1 / 8, 1 / 4),
+        ("per_try: 4 s, tries: 4, hedge_after: 5 s", 1 / 4, 1 / 4),
+    ],
+)
+def test_second_copies_keep_an_overload_too(call: str, low: float, high: float) -> None:
+    assert overload(DESIGN.format(call=call, cv="1", pool="")) == [(low, high)]
+
+
+def overload(text: str) -> list[tuple[float, float]]:
+    found = design_floors(read_text(text), [entry("overload_free_load").bound])
+    return sorted((float(each.floor.low), float(each.floor.high)) for each in found if each.floor is not None)
+
+
+def test_tries_of_the_calls_above_may_keep_an_overload() -> None:
+    nested = """coherence: 1
+workload: {web: {rate: 3 req/s}}
+components: {api: {copies: 9}, pool: {copies: 4}}
+calls:
+  - {from: web, to: api, tries: 3, per_try: 9 s}
+  - {from: api, to: pool, tries: 2, per_try: 1 s}
+"""
+    assert overload(nested) == [(1 / 6, 1 / 2), (1 / 3, 1 / 3)]
+    assert overload(nested.replace("tries: 2, ", "")) == [(1 / 3, 1 / 3), (1 / 3, 1)]
+    assert overload(nested.replace("rate: 3 req/s", "rate: 3 req/s, deadline: 9 s")) == [(1 / 6, 1), (1 / 3, 1)]
+
+
+def test_withdrawn_tries_keep_no_overload() -> None:
+    assert overload(DESIGN.format(call="per_try: 1 s, tries: 4, on_timeout: cancel", cv="1", pool="")) == []
+
+
 @pytest.mark.parametrize(("more", "low", "high"), [("", 0.25, 0.25), (", deadline: 5 s", 0.25, 1.0)])
 def test_a_deadline_may_end_the_tries_that_keep_an_overload(more: str, low: float, high: float) -> None:
     design = read_text(DESIGN.format(call=f"per_try: 1 s, tries: 4{more}", cv="1", pool=""))

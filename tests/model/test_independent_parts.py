@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.checking.independent_parts import parts
 from coherence.language.reading import read_text
+from coherence.model.independent_parts import parts
 
 PLACED = """coherence: 1
 components: {{web: {{copies: 3{need}}}, db: {{copies: 2}}}}

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from bench._verify_scale import chain, large
 from coherence.base.errors import InputError
 from coherence.checking.design_check import Answers, Options, analysis, reanalyse
-from coherence.checking.independent_parts import parts
 from coherence.checking.rereading import reread
 from coherence.findings.accounting import account, policies, things_of
 from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
@@ -24,6 +23,7 @@ from coherence.language.design import Design
 from coherence.language.expressions import names as names_in
 from coherence.language.names import component_formulas
 from coherence.language.reading import read_text
+from coherence.model.independent_parts import parts
 from tests.draws import few
 
 FILE = "design.yaml"

@@ -9,6 +9,7 @@ from coherence.language.design import Call, Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application
 from coherence.minimums.facts import Gathered
+from coherence.verify.calls.retry_policies import copies_of_try
 
 
 def tries_of(call: Call) -> tuple[Fraction, Fraction] | None:
@@ -21,19 +22,63 @@ def tries_of(call: Call) -> tuple[Fraction, Fraction] | None:
     return low, high
 
 
-def ends_early(call: Call) -> bool:
-    """Returns whether something may end the tries of a call before the last one: a budget, a breaker, a deadline."""
-    return call.budget is not None or call.breaker is not None or isinstance(call.deadline, Quantity)
+def sends_of(design: Design, call: Call, seen: frozenset[str] = frozenset()) -> tuple[Fraction, Fraction] | None:
+    """Returns the fewest and most sends of a call for one that would do, while none of them is answered.
+
+    Its tries, their second copies and, at most, the tries of the calls above it, where a caller tries again once this
+    call has failed.  None: they have no limit.
+    """
+    tries, caller = tries_of(call), str(call.caller)
+    if tries is None or caller in seen:
+        return None
+    copies = copies_of_try(call)
+    surely = copies if not isinstance(call.hedge_after, Quantity) or _hedges_surely(call) else 1
+    above = [sends_of(design, one, seen | {caller}) for one in design.calls if str(one.callee) == caller]
+    most = [times[1] for times in above if times is not None]
+    if len(most) < len(above):
+        return None
+    fewest = Fraction(1) if _ends_early(design, call) else tries[0] * surely
+    return fewest, tries[1] * copies * max(most, default=Fraction(1))
+
+
+def _hedges_surely(call: Call) -> bool:
+    limits = [limit.low for limit in (call.per_try, call.deadline) if isinstance(limit, Quantity)]
+    return call.hedge_after is not None and all(call.hedge_after.high < limit for limit in limits)
+
+
+def _ends_early(design: Design, call: Call) -> bool:
+    """Returns whether something may end the tries of a call before the last one: a budget, a breaker, a deadline.
+
+    Of itself, of a call of which it may be a part, or of a workload.
+    """
+    things = _above(design, str(call.caller))
+    around = [one for one in design.calls if one is call or str(one.callee) in things]
+    asking = [workload for workload in design.workload.values() if workload.name in things]
+    patience = (*(one.deadline for one in around), *(workload.deadline for workload in asking))
+    guarded = any(one.budget is not None or one.breaker is not None for one in around)
+    return guarded or any(isinstance(limit, Quantity) for limit in patience)
+
+
+def _above(design: Design, thing: str) -> set[str]:
+    """Returns a thing and all that call it, directly or through others."""
+    things, waiting = {thing}, [thing]
+    while waiting:
+        callee = waiting.pop()
+        callers = {str(one.caller) for one in design.calls if str(one.callee) == callee} - things
+        things |= callers
+        waiting += callers
+    return things
 
 
 def retrying(design: Design) -> Iterator[Application]:
-    """Yields every call with more than one try."""
+    """Yields every call that may be sent more than once for one that would do."""
     for call in design.calls:
-        tries = tries_of(call)
-        if tries is not None and tries[1] > 1:
-            fewest = Fraction(1) if ends_early(call) else tries[0]
-            gathered = Gathered(call.name).span("tries", fewest, tries[1])
+        sends = sends_of(design, call)
+        if sends is not None and sends[1] > 1:
+            gathered = Gathered(call.name).span("tries", *sends)
             gathered.places += [count.place.labelled("tries") for count in call.tries if isinstance(count, Quantity)]
+            if str(call.on_timeout) == "cancel":
+                gathered.needs("abandoned", f"the work that is left behind at {call.name}: it withdraws late tries")
             yield gathered.application()
 
 

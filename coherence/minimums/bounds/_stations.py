@@ -8,6 +8,7 @@ from fractions import Fraction
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application
+from coherence.minimums.bounds._one_queue import beside_its_load, beside_one_queue
 from coherence.minimums.bounds._retrying import tries_of
 from coherence.minimums.facts import Gathered, ServingStage, stages
 
@@ -30,7 +31,7 @@ def exponential(design: Design) -> Iterator[Application]:
                 application.needs(
                     "patient", f"the wait of tries that are not given up at {stage.name}: it cancels late tries"
                 )
-            yield application.application()
+            yield _asking(application, "one_queue", "the wait", beside_one_queue(design, stage)).application()
 
 
 def limited(design: Design) -> Iterator[Application]:
@@ -50,16 +51,16 @@ def limited(design: Design) -> Iterator[Application]:
             application.span("offered", rate[0] * mean[0], rate[1] * mean[1])
         elif lacks is not None:
             application.needs("offered", lacks)
-        yield application.application()
+        yield _asking(application, "one_queue", "the wait", beside_one_queue(design, stage)).application()
 
 
 def _waits_in_turn(stage: ServingStage) -> bool:
     """Returns whether its requests wait first come first served, each once, for exponential services."""
-    call, component = stage.call, stage.component
+    call = stage.call
     spread = stage.cv is not None and stage.cv.exact and stage.cv.low == 1 and poisson(stage)
     tries = tries_of(call) if call is not None and call.hedge_after is None else None
     once = call is not None and tries is not None and tries[1] == 1 and str(call.on_timeout) == "abandon"
-    return spread and once and (component is None or str(component.discipline or "fifo") == "fifo")
+    return spread and once
 
 
 def _limit(stage: ServingStage) -> Quantity | None:
@@ -75,10 +76,17 @@ def offered(design: Design) -> Iterator[Application]:
     """Yields every stage under Poisson arrivals: its rate and mean service time alone."""
     for stage in filter(poisson, stages(design)):
         application = gathered(stage)
-        for symbol in ("servers",):
-            application.spans.pop(symbol, None)
-            application.missing.pop(symbol, None)
-        yield application.application()
+        application.spans.pop("servers", None)
+        application.missing.pop("servers", None)
+        if leaves(stage):
+            application.needs("patient", f"the work that is done at {stage.name}: it cancels late tries")
+        yield _asking(application, "load", "the load", beside_its_load(design, stage)).application()
+
+
+def _asking(application: Gathered, symbol: str, what: str, beside: Iterator[str]) -> Gathered:
+    """Asks for a measured number where the design states something that the formula leaves out."""
+    left_out = [] if application.missing else list(dict.fromkeys(beside))
+    return application.needs(symbol, f"{what}, measured: {', '.join(left_out)}") if left_out else application
 
 
 def leaves(stage: ServingStage) -> bool:
