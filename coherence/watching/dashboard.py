@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 12, 8
 def dashboard(system: WatchedSystem) -> str:
     """Returns the JSON of a dashboard; the data source is chosen in Grafana."""
     panels = [_placed(number, panel) for number, panel in enumerate(_panels(system))]
-    source = {"name": "source", "type": "datasource", "query": "prometheus", "label": "Prometheus"}
+    source = {"name": "source", "type": "datasource", "query": "prometheus", "label": "Prometheus", "hide": 0}
     board = {
         "title": f"Coherence of {system.system}", "uid": hashlib.sha256(system.system.encode()).hexdigest()[:12],
         "tags": ["coherence"], "schemaVersion": 39, "version": 1, "editable": True, "refresh": "1m",
@@ -56,8 +56,9 @@ def _panels(system: WatchedSystem) -> Iterator[dict[str, Any]]:
 
 def _panel(title: str, queries: Sequence[tuple[str, str]], unit: str, kind: str = "timeseries") -> dict[str, Any]:
     source = {"type": "prometheus", "uid": "${source}"}
+    now = {"instant": True, "range": False, "format": "table"} if kind == "table" else {}  # a row for each series
     targets = [
-        {"datasource": source, "expr": query, "legendFormat": legend, "refId": chr(ord("A") + number)}
+        {"datasource": source, "expr": query, "legendFormat": legend, "refId": chr(ord("A") + number), **now}
         for number, (query, legend) in enumerate(queries)
     ]
     defaults = {"unit": unit, "custom": {}}
