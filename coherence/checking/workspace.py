@@ -128,8 +128,13 @@ def _read_files(
 
 def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
     """Adds a design to the workspace, or returns the manifests of the file."""
-    data = _standard_input() if path == PIPE else read_bytes(path, name)
+    data = input_bytes(path, name)
     return _add_bytes(workspace, data, path, name, explicit=explicit)
+
+
+def input_bytes(path: str, name: str) -> bytes:
+    """Returns the bytes of a file, or of standard input where it is called `-`.  Raises InputError."""
+    return _standard_input() if path == PIPE else read_bytes(path, name)
 
 
 def _name(path: str, root: Path | None) -> str:

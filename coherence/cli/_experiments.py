@@ -66,7 +66,6 @@ def _folder(path: Path) -> Path:
 
 
 def _json(rows: Sequence[object]) -> str:
-    from coherence.base.version import VERSION
+    from coherence.door.result import head
 
-    head = {"format_version": 1, "tool": "coherence reproduce", "version": VERSION}
-    return json.dumps({**head, "experiments": rows}, indent=2) + "\n"
+    return json.dumps({**head("reproduce"), "experiments": rows}, indent=2) + "\n"

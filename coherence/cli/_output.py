@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from coherence.base.errors import did_you_mean
+from coherence.base.errors import InputError, did_you_mean
 from coherence.cli._terminal import is_coloured
+from coherence.cli._width import terminal_width, wrapped
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 SIGNATURE = "written by `coherence`"
 COMMENTS = {
@@ -58,13 +63,58 @@ class OutputType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         refuse_foreign(file, mark=mark_of(form))
         return Output(form, file)
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Returns the formats that begin so, for a shell."""
+        from click.shell_completion import CompletionItem
 
-def output_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Returns the option `--output`, with the formats of a command; the first is what it prints unless told."""
-    return click.option(
+        del ctx, param
+        return [CompletionItem(form) for form in self.forms if form.startswith(incomplete)]
+
+
+Problems: TypeAlias = Callable[[InputError, Sequence[Output], str], None]
+
+
+def output_option(
+    *forms: str, problems: Problems | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
+    """Returns the option `--output`, with the formats of a command; the first is what it prints unless told.
+
+    problems: writes what is wrong with an input to the outputs; JSON has it unless told.
+    """
+    option = click.option(
         "--output", "-o", multiple=True, type=OutputType(forms), default=forms[:1], show_default=forms[0],
         metavar="FORMAT[=FILE]", callback=_apart, help=f"{', '.join(forms[:-1])} or {forms[-1]}; repeatable.",
     )  # fmt: skip
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def answered(*words: Any, **options: Any) -> Any:
+            try:
+                return command(*words, **options)
+            except InputError as error:
+                name = click.get_current_context().info_name or ""
+                (problems or _put_out_problems)(error, options["output"], name)
+                raise
+
+        return option(answered)
+
+    return decorate
+
+
+def _put_out_problems(error: InputError, outputs: Sequence[Output], command: str) -> None:
+    """Writes what is wrong with an input to the outputs as JSON; the error goes on to standard error."""
+    machines = [output for output in outputs if output.form == "json"]
+    if machines:
+        import json
+
+        from coherence.door.result import head
+        from coherence.reporting.json_ import place_json
+
+        rows = [
+            {"place": place_json(problem.place), "message": problem.message, "remedy": problem.remedy}
+            for problem in error.problems
+        ]
+        put_out(machines, lambda _: json.dumps({**head(command), "problems": rows}, indent=2) + "\n")
 
 
 def _apart(context: click.Context, parameter: click.Parameter, outputs: tuple[Output, ...]) -> tuple[Output, ...]:
@@ -88,6 +138,7 @@ def put_out(outputs: Sequence[Output], rendered: Callable[[str], str]) -> None:
     for output in outputs:
         content = rendered(output.form)
         if output.file is None:
+            content = wrapped(content, terminal_width()) if output.form == "text" else content
             click.echo(content, nl=False, color=is_coloured(sys.stdout) or None)
             continue
         from coherence.base.output_files import write_output

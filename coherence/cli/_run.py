@@ -31,7 +31,7 @@ class Commands(click.Group):
             from coherence.cli._conduct import refuse_unknown
 
             refuse_unknown(cmd_name, stated, [str(param.name) for param in command.params])
-        return command
+        return _completed(command) if ctx.resilient_parsing else command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -43,6 +43,22 @@ class Commands(click.Group):
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
         formatter.write(root_help())
+
+
+def _completed(command: click.Command) -> click.Command:
+    """Returns a copy of the command with the options of all commands, as a shell that completes words is told them."""
+    from copy import copy
+
+    from coherence.cli._conduct import COLOURS, OF_ALL
+
+    own = {name for param in command.params for name in param.opts}
+    kinds: dict[str, click.ParamType] = {"--color": click.Choice(list(COLOURS))}  # type: ignore[type-arg, unused-ignore]
+    every = (*(click.Option([name], type=kinds.get(name)) for name in OF_ALL), click.Option(["--quiet"], is_flag=True))
+    completed = copy(command)
+    completed.params = [*command.params, *(option for option in every if option.opts[0] not in own)]
+    if isinstance(command, click.Group) and isinstance(completed, click.Group):
+        completed.commands = {name: _completed(inner) for name, inner in command.commands.items()}
+    return completed
 
 
 def run(words: list[str]) -> int:

@@ -12,6 +12,7 @@ import click
 from coherence.base.errors import InputError, UsageError
 from coherence.base.outside_text import visible
 from coherence.checking.watch import changes, stamp
+from coherence.cli._width import print_text
 from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.reporting._words import where
 
@@ -42,17 +43,17 @@ def _once(check: Check, changed: str, show: Show, keep: Show, before: frozenset[
         report = check()
     except (InputError, UsageError) as error:
         problem = str(error.problems[0]) if isinstance(error, InputError) else str(error)
-        click.echo(visible(f"{_clock()} {changed or 'start'}: not checked: {problem.splitlines()[0]}"))
+        print_text(visible(f"{_clock()} {changed or 'start'}: not checked: {problem.splitlines()[0]}"))
         return before
     problems = _problems(report.findings)
     (show if before is None else keep)(report)
     for key in sorted(set(problems) - (before or frozenset())) if before is not None else ():
-        click.echo(f"  new: {_line(problems[key])}")
+        print_text(f"  new: {_line(problems[key])}")
     gone = len(before - set(problems)) if before is not None else 0
     new = len(set(problems) - before) if before is not None else len(problems)
     took = time.monotonic() - begun
     number = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
-    click.echo(f"{_clock()} {visible(changed or 'start')}: {number}, {new} new, {gone} gone, in {took:.2f} s")
+    print_text(f"{_clock()} {visible(changed or 'start')}: {number}, {new} new, {gone} gone, in {took:.2f} s")
     return frozenset(problems)
 
 

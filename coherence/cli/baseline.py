@@ -10,6 +10,9 @@ from pathlib import Path
 import click
 
 from coherence.base.outside_text import visible
+from coherence.base.watchdog import STOPPED_CODE, interruptible
+from coherence.cli._progress import Progress
+from coherence.cli._width import print_text
 from coherence.findings import baselines
 from coherence.findings.finding import Report
 from coherence.language.environments.overlay import chosen_name
@@ -37,10 +40,13 @@ def write(paths: Sequence[str], file: str, *, notes: bool) -> int:
     old = baselines.read(file) if Path(file).exists() else ()
     own = chosen_name()
     others = [entry for entry in old if own and baselines.within([entry], own) == ()]
-    findings = (replace(finding, environments=own or finding.environments) for finding in _checked(paths).findings)
+    checked = _checked(paths)
+    if checked is None:
+        return STOPPED_CODE
+    findings = (replace(finding, environments=own or finding.environments) for finding in checked.findings)
     entries = (*baselines.entries_of(findings, old, notes=notes), *others)
     _save(file, entries)
-    click.echo(f"{file}: {_number_known(entries)}")
+    print_text(f"{file}: {_number_known(entries)}")
     return 0
 
 
@@ -53,7 +59,7 @@ def show(file: str) -> int:
         reason = f"  -- {entry.reason}" if entry.reason else ""
         where = f" in {' and '.join(entry.environments)}" if entry.environments else ""
         line = f"{entry.fingerprint}  {entry.code} {entry.verdict}{times} of {', '.join(entry.of)}{where}{reason}"
-        click.echo(visible(line))
+        print_text(visible(line))
     return 0
 
 
@@ -65,19 +71,28 @@ def prune(paths: Sequence[str], file: str) -> int:
     entries = baselines.read(file)
     own = chosen_name()
     relevant = [entry for entry in entries if not own or entry.environments == own]
-    findings = (replace(finding, environments=own or finding.environments) for finding in _checked(paths).findings)
+    checked = _checked(paths)
+    if checked is None:
+        return STOPPED_CODE
+    findings = (replace(finding, environments=own or finding.environments) for finding in checked.findings)
     gone = baselines.compared(findings, relevant).gone
     _save(file, baselines.pruned(entries, gone))
     for entry in gone:
-        click.echo(visible(f"gone: {entry.code} {entry.verdict} of {', '.join(entry.of)}"))
-    click.echo(f"{file}: {_number_known(baselines.pruned(entries, gone))}, {sum(one.count for one in gone)} gone")
+        print_text(visible(f"gone: {entry.code} {entry.verdict} of {', '.join(entry.of)}"))
+    print_text(f"{file}: {_number_known(baselines.pruned(entries, gone))}, {sum(one.count for one in gone)} gone")
     return 0
 
 
-def _checked(paths: Sequence[str]) -> Report:
+def _checked(paths: Sequence[str]) -> Report | None:
+    """Returns the report of what stands under the paths; None where Ctrl-C ended it, and the baseline stays."""
     from coherence.checking.workspace import open_workspace, report
 
-    return report(open_workspace(paths), today=time.strftime("%Y-%m-%d"), verify_repairs=False)
+    workspace = open_workspace(paths)
+    with Progress("checking") as bar, interruptible(bar) as run:
+        checked = report(workspace, today=time.strftime("%Y-%m-%d"), verify_repairs=False)
+    if run.stopped:
+        click.echo("stopped: the baseline is as it was", err=True)
+    return None if run.stopped else checked
 
 
 def _save(file: str, entries: Sequence[baselines.BaselineEntry]) -> None:

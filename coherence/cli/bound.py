@@ -87,7 +87,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
 def _refuse_unknown_bound(target: str) -> None:
     """Raises UsageError with what is near, for a name that is no path."""
-    if not Path(target).exists() and "/" not in target and "." not in target:
+    if target != "-" and not Path(target).exists() and "/" not in target and "." not in target:
         from coherence.minimums.registry import entry
 
         entry(target)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from coherence.base.errors import InputError, UsageError
+from coherence.base.errors import UsageError
 from coherence.base.watchdog import PER_DESIGN, STOPPED_CODE, WHOLE, current_run, interruptible, run_limit
 from coherence.cli._given import refuse_given
 from coherence.cli._output import Output, output_option
 from coherence.cli._progress import Progress
-from coherence.cli._reports import FORMATS, problem_report, put_out_report
+from coherence.cli._reports import FORMATS, put_out_problems, put_out_report
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import strict_code, strict_option
+from coherence.cli._width import print_text
 from coherence.cli._workers import workers_of
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
@@ -56,7 +56,7 @@ OF_A_REPORT = (
     "--min-evidence", type=click.Choice([g.value for g in Grade]), default="estimated", show_default=True,
     help="Leave out findings with weaker evidence.",
 )  # fmt: skip
-@output_option(*FORMATS)
+@output_option(*FORMATS, problems=put_out_problems)
 @click.option("--picture", metavar="FILE.svg", help="Draw how each conflict happens, step by step in time.")
 @strict_option("something is undecided or not read, or no question answers about a design")
 @click.option(
@@ -114,7 +114,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
     if chosen.fix or chosen.diff:
         refuse_given(("without", "domain"), "a repair is for every conflict: write --ignore CODE")
         return _fixed(paths, chosen)
-    with Progress("checking") as bar, interruptible(bar) as run, _problems_in(chosen):
+    with Progress("checking") as bar, interruptible(bar) as run:
         report = _reported(paths, chosen)
     put_out_report(report, chosen.output, verbose=chosen.verbose)
     if chosen.picture:
@@ -129,17 +129,6 @@ def _draw(paths: Sequence[str], report: Report, file: str) -> None:
     from coherence.reporting.pictures.files import write_drawing
 
     write_drawing(conflicts_drawing(report, ", ".join(map(system_name, paths))), file)
-
-
-@contextmanager
-def _problems_in(options: CheckOptions) -> Iterator[None]:
-    """Writes what is wrong with an input to the outputs for machines, too; the error goes on to standard error."""
-    try:
-        yield
-    except InputError as error:
-        machines = [output for output in options.output if output.form not in ("text", "concise")]
-        put_out_report(problem_report(error), machines, verbose=False)
-        raise
 
 
 def _refuse_unprinted(options: CheckOptions) -> None:
@@ -211,7 +200,7 @@ def _expected(paths: Sequence[str], options: CheckOptions) -> int:
         for result in compare(files, time_limit=limit, workers=workers_of(None, None, len(files))):
             results.append(result)
             bar(len(results) / len(files), str(result.path))
-    click.echo(summary(results), nl=False)
+    print_text(summary(results), nl=False)
     return 0 if all(not result.differences for result in results) else 1
 
 

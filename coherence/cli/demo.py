@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coherence.cli._width import terminal_width
+from coherence.cli._progress import Progress
+from coherence.cli._width import print_text, terminal_width
 from coherence.cli._workers import workers_of
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ def command(*, full: bool) -> int:
     specs = shipped("specs")
     files, results = expected_files([specs]), []
     name_width = max((len(file.parent.name) for file in files), default=0)
-    for result in compare(files, base=specs.parent, workers=workers_of(None, None, len(files))):
-        results.append(result)
-        click.echo(_in_full(result) if full else _line(result, name_width))
-    click.echo(closing(results))
+    with Progress("checking") as bar:
+        for result in compare(files, base=specs.parent, workers=workers_of(None, None, len(files))):
+            results.append(result)
+            with bar.cleared():
+                print_text(_in_full(result) if full else _line(result, name_width))
+            bar(len(results) / len(files))
+    print_text(closing(results))
     if not full:
-        click.echo("`coherence demo --full` shows each conflict at its lines, with its witness")
+        hint = "`coherence demo --full` shows each conflict at its lines, with its witness"
+        print_text(hint)
     return 0 if all(not result.differences for result in results) else 1
 
 

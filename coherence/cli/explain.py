@@ -14,17 +14,17 @@ def command(name: str) -> int:
     (kubernetes_hpa), a domain (ai.07), or a topic (hybrid-cloud): which command answers it, what is refused and why.
     """
     from coherence.base.errors import UsageError
+    from coherence.cli._width import print_text
 
     pages = list(_pages(name))
     if not pages:
         raise UsageError(f"there is no code, key, part, domain or topic '{name}': {_near(name)}")
-    click.echo("\n\n".join(pages))
+    print_text("\n\n".join(pages))
     return 0
 
 
 def _pages(name: str) -> Iterator[str]:
     """Yields every page of the name: a word may be a key and a part."""
-    from coherence.cli._width import terminal_width, wrapped
     from coherence.findings.registry import question_pages
     from coherence.language.pages.part_pages import folders_of, part_page
     from coherence.language.pages.reference import keys_named, render_keys
@@ -33,11 +33,10 @@ def _pages(name: str) -> Iterator[str]:
         if name.upper() == page.code or name == page.slug:
             domain = f"  ({page.domain})" if page.domain else ""
             yield f"{page.code} {page.slug}{domain}\n\n{page.page}"
-    width = terminal_width()
     if keys := keys_named(name):
-        yield wrapped(render_keys(keys), width)
-    yield from (wrapped(part_page(folder, name), width) for folder in folders_of(name))
-    yield from (wrapped("\n".join(page), width) for page in _of_topics(name))
+        yield render_keys(keys)
+    yield from (part_page(folder, name) for folder in folders_of(name))
+    yield from ("\n".join(page) for page in _of_topics(name))
 
 
 def _of_topics(name: str) -> Iterator[Iterator[str]]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from coherence.base.errors import UsageError
+from coherence.cli._designs import one_entry
+from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
 
 if TYPE_CHECKING:
@@ -31,12 +33,15 @@ def command(
     JSON is a network file: `coherence analyze --network` reads it again.
     """
     from coherence.base.output_files import write_output
+    from coherence.checking.workspace import PIPE
     from coherence.loops.interchange.export import exported
     from coherence.loops.interchange.loop_analysis import analyze
 
     if kind == "mat" and out is None:
         raise UsageError("a .mat file is not text: name it with -o FILE.mat")
-    network = exported(analyze(path, time_limit=time_limit), loop=loop, point=point, branch=branch)
+    with Progress("analyzing"):
+        source = one_entry(path).design if path == PIPE else path
+        network = exported(analyze(source, time_limit=time_limit), loop=loop, point=point, branch=branch)
     content = _content(network, kind)
     if out is not None:
         write_output(out, content, mark=MARKS[kind])

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coherence.base.watchdog import STOPPED_CODE, interruptible
 from coherence.cli._given import refuse_given
 from coherence.cli._output import Output, output_option, put_out
+from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
 
 if TYPE_CHECKING:
@@ -42,8 +44,10 @@ def command(path: Path, output: Sequence[Output], time_limit: float) -> int:
             workspace.one_entry(str(path))  # a file of GraphML has one root
         return "".join(FORMATS[form](graph(entry.design)) for entry in workspace.entries)
 
-    put_out(output, rendered)
-    return 0
+    with Progress("checking") as bar, interruptible(bar) as run:
+        drawn = {one.form: rendered(one.form) for one in output}
+    put_out(output, drawn.__getitem__)
+    return STOPPED_CODE if run.stopped else 0
 
 
 def _drawn(path: str, workspace: Workspace, seconds: float) -> str:
@@ -51,13 +55,9 @@ def _drawn(path: str, workspace: Workspace, seconds: float) -> str:
     from coherence.checking.cache import Cache, folder
     from coherence.checking.workspace import report
     from coherence.cli._designs import system_of
-    from coherence.cli._progress import Progress
     from coherence.reporting.pictures.design_map import design_map, map_drawing
 
     entry = workspace.one_entry(path)
-    with Progress("checking"):
-        answers = report(
-            workspace, time_limit=seconds, today=time.strftime("%Y-%m-%d"), answering=Cache(folder()).answers
-        )
+    answers = report(workspace, time_limit=seconds, today=time.strftime("%Y-%m-%d"), answering=Cache(folder()).answers)
     drawn = map_drawing(system_of(path, entry), design_map(entry.design, answers.findings))
     return drawn.standalone()

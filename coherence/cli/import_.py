@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from coherence.cli._progress import Progress
+
 
 @click.command("import")
 @click.argument("kind")
@@ -16,5 +18,7 @@ def command(kind: str, files: Sequence[Path]) -> int:
     from coherence import importers
     from coherence.door.import_design import chosen_documents
 
-    click.echo(importers.design_yaml(chosen_documents(files, kind)), nl=False)
+    with Progress("reading"):
+        text = importers.design_yaml(chosen_documents(files, kind))
+    click.echo(text, nl=False)
     return 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from coherence.base.errors import UsageError, did_you_mean
+from coherence.cli._width import print_text
 
 
 @click.command("init")
@@ -24,5 +25,5 @@ def command(source: str, target: Path) -> int:
     if os.path.lexists(target):
         raise UsageError(f"{target} exists: name another file with --to")
     replace_files({str(target): (None, (shipped("specs") / source / "design.yaml").read_bytes())})
-    click.echo(f"wrote {target} (from {source}); next: coherence check {target}")
+    print_text(f"wrote {target} (from {source}); next: coherence check {target}")
     return 0

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from coherence.base.outside_text import visible
+from coherence.base.watchdog import STOPPED_CODE, interruptible
 from coherence.checking.policy_rows import COLUMNS, policy_rows
 from coherence.cli._output import Output, output_option, put_out
+from coherence.cli._progress import Progress
 from coherence.language.design import Design
 
 if TYPE_CHECKING:
@@ -37,16 +39,19 @@ def command(paths: Sequence[Path], output: Sequence[Output]) -> int:
 
     rows: list[dict[str, str]] = []
     promised: list[tuple[DefaultPromise, str]] = []
-    for entry in open_workspace(paths).entries:
-        options = Options(verify_repairs=False, share=False)
-        answers = analysis(entry.design, entry.sources, entry.rebuild, options=options)
-        pairs = zip(policy_rows(entry.design), _read_by(entry.design, answers), strict=True)
-        where = _where(entry.design)
-        rows += [{**row, "read by": read_by, **where, "place": row["place"]} for row, read_by in pairs]
-        findings = answers.answers.findings
-        promised += [(p, p.state(findings)) for p in default_promises(entry.design, findings)]
+    with Progress("checking") as bar, interruptible(bar) as run:
+        for entry in open_workspace(paths).entries:
+            options = Options(verify_repairs=False, share=False)
+            answers = analysis(entry.design, entry.sources, entry.rebuild, options=options)
+            pairs = zip(policy_rows(entry.design), _read_by(entry.design, answers), strict=True)
+            where = _where(entry.design)
+            rows += [{**row, "read by": read_by, **where, "place": row["place"]} for row, read_by in pairs]
+            findings = answers.answers.findings
+            promised += [(p, p.state(findings)) for p in default_promises(entry.design, findings)]
     put_out(output, lambda form: _rendered(form, rows, promised))
-    return 0
+    if run.stopped:
+        click.echo("stopped: `read by` has the questions that were asked before", err=True)
+    return STOPPED_CODE if run.stopped else 0
 
 
 def _rendered(form: str, rows: list[dict[str, str]], promised: Sequence[tuple[DefaultPromise, str]]) -> str:

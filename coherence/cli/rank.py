@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._moments import window
 from coherence.cli._output import Output, output_option, put_out
+from coherence.cli._progress import Progress
+from coherence.cli._unread import strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.causal.data.series import Series
+    from coherence.causal.ranking.petshop import Issue, Scenario
     from coherence.causal.ranking.services import ServiceRanking
 
 SLO = re.compile(r"\s*(\S+?)\s*(<=|<|>=|>)\s*([-+0-9.eE]+)\s*")
@@ -57,10 +62,11 @@ class IncidentOptions:
 @click.option("--calls", metavar="FILE", help="Who calls whom as a CSV matrix, callers in rows.")
 @click.option("--step", type=float, metavar="SECONDS", help="Of the common clock (default: the usual spacing).")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, help="Services that are printed.")
+@strict_option("an incident has no cause that is claimed")
 @output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, paths: Sequence[str], signal: str | None, slo: str | None, incident: str | None, normal: str | None,
-    traces: Sequence[str], calls: str | None, step: float | None, top: int, output: Sequence[Output],
+    traces: Sequence[str], calls: str | None, step: float | None, top: int, strict: bool, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Rank root causes in PATHS: telemetry (CSV, Parquet, OTLP), folders of PetShop, or cases of RCAEval.
 
@@ -72,23 +78,35 @@ def command(  # noqa: PLR0913  (one parameter per option)
     )
     if signal and slo:
         raise UsageError("--slo names the signal too: leave out --signal")
-    incidents = list(_incidents([Path(path) for path in paths], options))
+    incidents: list[RankedIncident] = []
+    stopped = False
+    with Progress("reading") as bar:
+        try:
+            rankings = list(_rankings([Path(path) for path in paths], options))
+            for number, ranked in enumerate(rankings):
+                bar(number / len(rankings), "ranking")
+                incidents.append(ranked())
+        except KeyboardInterrupt:
+            stopped = True
     put_out(output, lambda form: _json(incidents) if form == "json" else _text(incidents, top))
-    return 0
+    if stopped:
+        click.echo(f"stopped: {len(incidents)} of the incidents are ranked", err=True)
+        return STOPPED_CODE
+    return strict_code(0, (), strict=strict, left_open=not all(one.ranking.claims_cause for one in incidents))
 
 
-def _incidents(paths: Sequence[Path], options: IncidentOptions) -> Iterator[RankedIncident]:
+def _rankings(paths: Sequence[Path], options: IncidentOptions) -> Iterator[Callable[[], RankedIncident]]:
     from coherence.causal.ranking.rcaeval import is_case
 
     files = [path for path in paths if not path.is_dir()]
     for folder in (path for path in paths if path.is_dir()):
         below = sorted(time_file.parent for time_file in folder.rglob("inject_time.txt"))
         if is_case(folder) or below:
-            yield from (_case(case, options) for case in below or [folder])
+            yield from (partial(_case, case, options) for case in below or [folder])
         else:
             yield from _shop(folder, options)
     if files:
-        yield _telemetry(files, options)
+        yield partial(_telemetry, files, options)
 
 
 def _case(folder: Path, options: IncidentOptions) -> RankedIncident:
@@ -98,25 +116,28 @@ def _case(folder: Path, options: IncidentOptions) -> RankedIncident:
     return RankedIncident(case.name, _ranking(case.normal, case.incident, options.signal, options), case.label)
 
 
-def _shop(folder: Path, options: IncidentOptions) -> Iterator[RankedIncident]:
+def _shop(folder: Path, options: IncidentOptions) -> Iterator[Callable[[], RankedIncident]]:
     """The incidents of one scenario of PetShop, or of a folder of scenarios."""
     from coherence.causal.ranking import petshop
-    from coherence.causal.ranking.services import ServiceRanking, Suspect
 
     if options.signal or options.slo or options.incident:
         raise UsageError(f"{folder}: its incidents say where and when they were: leave out --signal, --slo, --incident")
     for scenario in [petshop.scenario(folder)] if (folder / "graph.csv").is_file() else petshop.scenarios(folder):
-        for issue in scenario.issues:
-            target = f"{issue.metric} of {issue.service}"
-            if scenario.normal is None:
-                yield RankedIncident(issue.name, ServiceRanking(target, (), 1.0, 0, UNKNOWN))
-                continue
-            ranking = petshop.rank_issue(scenario.calls, scenario.normal, issue.metrics, issue.service, issue.metric)
-            suspects = tuple(Suspect(cause.node, cause.score, cause.words) for cause in ranking.causes)
-            method = f"excess split along the graph of calls, over {ranking.reference}"
-            yield RankedIncident(
-                issue.name, ServiceRanking(target, suspects, ranking.p, ranking.windows, method), issue.label
-            )
+        yield from (partial(_issue, scenario, issue) for issue in scenario.issues)
+
+
+def _issue(scenario: Scenario, issue: Issue) -> RankedIncident:
+    """The ranking of one incident of a scenario."""
+    from coherence.causal.ranking import petshop
+    from coherence.causal.ranking.services import ServiceRanking, Suspect
+
+    target = f"{issue.metric} of {issue.service}"
+    if scenario.normal is None:
+        return RankedIncident(issue.name, ServiceRanking(target, (), 1.0, 0, UNKNOWN))
+    ranking = petshop.rank_issue(scenario.calls, scenario.normal, issue.metrics, issue.service, issue.metric)
+    suspects = tuple(Suspect(cause.node, cause.score, cause.words) for cause in ranking.causes)
+    method = f"excess split along the graph of calls, over {ranking.reference}"
+    return RankedIncident(issue.name, ServiceRanking(target, suspects, ranking.p, ranking.windows, method), issue.label)
 
 
 def _telemetry(files: Sequence[Path], options: IncidentOptions) -> RankedIncident:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.watchdog import STOPPED_CODE, interruptible
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import time_limit_option
 
@@ -50,13 +51,13 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if before and since:
         raise UsageError("--before and --since both name the earlier design: leave one out")
     options["telemetry_before"] = _before(before or since, before_telemetry, before_requests, step)
-    with Progress("assessing"):
+    with Progress("assessing") as bar, interruptible(bar) as run:
         answers = assess(
             path, seconds=time_limit, today=time.strftime("%Y-%m-%d"), answering=_cached(no_cache), **options
         )
     write_output(output, page(answers).encode(), mark=MARK)
     click.echo(output)
-    return 0
+    return STOPPED_CODE if run.stopped else 0
 
 
 def _before(before: str | None, series: tuple[str, ...], requests: str | None, step: float | None) -> Any:

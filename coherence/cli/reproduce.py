@@ -19,6 +19,7 @@ from coherence.cli._given import refuse_given
 from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._seconds import seconds_of
 from coherence.cli._unread import left_out_text, strict_code, strict_option, unread_text
+from coherence.cli._width import print_text
 from coherence.door.unread import left_out, unread, unread_json
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _with_proxy(
     proxies.accept(chosen, prepared)
     if runs is None:
         _written(into or Path(f"reproduce-{proxy}"), prepared, chosen, timing)
-        click.echo(_text("", lines), nl=False)
+        print_text(_text("", lines), nl=False)
         return strict_code(0, lines, strict=strict)
     answer, code = _reproduced(path, into, prepared, chosen, timing, runs)
     put_out(output, partial(_rendered, answer, lines))
@@ -127,7 +128,7 @@ def _autoscaler(
         with recorded() as reads:
             files = write_files(design, folder)
         lines = unread("reproduce", design, reads)
-        click.echo(_text("".join(f"{file}\n" for file in files), lines), nl=False)
+        print_text(_text("".join(f"{file}\n" for file in files), lines), nl=False)
         return 0, lines
     with recorded() as reads:
         reproduction = reproduce_autoscaler(design, progress=lambda line: click.echo(line, err=True))
@@ -146,10 +147,9 @@ def _text(text: str, lines: Sequence[NotRead]) -> str:
 
 
 def _json(fields: Mapping[str, Any], lines: Sequence[NotRead]) -> str:
-    from coherence.base.version import VERSION
+    from coherence.door.result import head
 
-    head = {"format_version": 1, "tool": "coherence reproduce", "version": VERSION}
-    return json.dumps({**head, **fields, "not_read": unread_json(lines)}, indent=2) + "\n"
+    return json.dumps({**head("reproduce"), **fields, "not_read": unread_json(lines)}, indent=2) + "\n"
 
 
 def _folder(path: Path) -> Path:
@@ -164,8 +164,8 @@ def _written(folder: Path, prepared: SetUp, chosen: Proxy, timing: RunTiming) ->
     from coherence.simulate.testbed.reproduction import new_ports, write
 
     for path in write(_folder(folder), prepared, chosen, timing, new_ports(len(prepared.hops))):
-        click.echo(path)
-    click.echo(f"nothing was started; {folder / 'README.txt'} says how to run it")
+        print_text(str(path))
+    print_text(f"nothing was started; {folder / 'README.txt'} says how to run it")
 
 
 def _reproduced(

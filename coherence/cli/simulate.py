@@ -17,6 +17,7 @@ from coherence.cli._given import refuse_given
 from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._seconds import seconds_of
 from coherence.cli._unread import strict_code, strict_option, unread_text
+from coherence.cli._width import print_text
 from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ def _replay(path: str, folder: str, *, strict: bool) -> int:
     with recorded() as reads:
         replayed = replay_logs(Path(folder), design)
     lines = unread("observed", design, reads)
-    click.echo("\n".join((rendered(replayed), *left_out_text(left_out(design, reads)), *unread_text(lines))))
+    print_text("\n".join((rendered(replayed), *left_out_text(left_out(design, reads)), *unread_text(lines))))
     return strict_code(0 if replayed.possible else 1, lines, strict=strict)
 
 

@@ -13,6 +13,7 @@ from coherence.base.outside_text import visible
 from coherence.cli._given import refuse_given
 from coherence.cli._http_config import http_config_option
 from coherence.cli._seconds import seconds_of, time_limit_option
+from coherence.cli._width import print_text
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
@@ -139,4 +140,4 @@ def _show(event: AlertEvent | str) -> None:
         return
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(event.time))
     alert, state = event.alert, "opens" if event.opens else "closes"
-    click.echo(visible(f"{at} UTC {state}: {alert.kind} of {alert.of}: {alert.message}"))
+    print_text(visible(f"{at} UTC {state}: {alert.kind} of {alert.of}: {alert.message}"))

@@ -63,16 +63,17 @@ def import_design(*paths: str | Path, kind: str = "all") -> ImportResult:
 def chosen_documents(paths: Sequence[str | Path], kind: str) -> list[Document]:
     """Returns the manifests of a kind in files.  Raises InputError with every problem, UsageError for no kind."""
     from coherence import importers
+    from coherence.checking.workspace import PIPE, input_bytes
     from coherence.language import document
-    from coherence.language.reading import read_bytes
 
     if kind != "all" and kind not in importers.kinds():
         raise UsageError(f"there is no importer for '{kind}': {did_you_mean(kind, importers.kinds())}")
     documents: list[Document] = []
     problems: list[Problem] = []
     for path in map(str, paths):
+        name = "<stdin>" if path == PIPE else path
         try:
-            documents += importers.documents_of(document.decode(read_bytes(path, path), path), path)
+            documents += importers.documents_of(document.decode(input_bytes(path, name), name), name)
         except InputError as error:
             problems += error.problems
     if problems:

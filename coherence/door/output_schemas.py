@@ -159,12 +159,90 @@ RANK = {
     }],
 }  # fmt: skip
 
+NETWORK = {
+    **HEAD, "path": "text", "verdict": "text", "reason": "text", "certified": ("text", "truth", "null"),
+    "unstable": ("count", "null"), "rightmost": [["number"]], "rightmost_confirmed": ("truth", "null"),
+    "growth_per_second": MAYBE_NUMBER, "period_seconds": MAYBE_NUMBER, "lap_seconds": MAYBE_NUMBER,
+    "growth_per_lap": MAYBE_NUMBER, "multipliers": [["number"]], "margins": [{"*": "any"}],
+    "factors": [{"at": "text", "low": MAYBE_NUMBER, "high": MAYBE_NUMBER}], "short_delays": ({"*": "any"}, "null"),
+    "to_blame": [{"blocks": ["text"], "minimal": "truth"}], "notes": ["text"],
+    "answers": [{"question": "text", "of": ["text"], "open": "truth", "*": "any"}], "cross_checks?": [{"*": "any"}],
+}  # fmt: skip
+SERIES = {
+    **HEAD, "path": "text", "interval_seconds": "number",
+    "columns": [{"column": "text", "samples": "count", "effective_samples": MAYBE_NUMBER, "*": "any"}],
+    "responses": [{"from": "text", "to": "text", "*": "any"}], "design_periods_seconds": {"*": "number"},
+    "hidden": ["text"],
+}  # fmt: skip
+SIDE = [{"message": "text", "grade": "text"}]
+CHANGE = {
+    "code": "text", "of": ["text"], "before": "text", "after": "text", "causes": [["text"]], "reason": "text",
+    "findings": {"before": SIDE, "after": SIDE},
+}  # fmt: skip
+TAIL = ({"p99": MAYBE_NUMBER, "load": MAYBE_NUMBER}, "null")
+DIFF = {
+    **HEAD, "before": "text", "after": "text", "verdicts": [CHANGE], "figures": [CHANGE], "alike": "count",
+    "values": [{"path": "text", "text": "text", "file": "text", "line": "count"}],
+    "floors": [dict.fromkeys(("name", "thing", "before", "after"), "text")],
+    "loops": [{
+        "loop": "text", "certified": "truth", "distance?": "number", "margin?": "number", "margin_left?": "number",
+        "reason": "text",
+    }],
+    "tails": [{"hop": "text", "before": TAIL, "after": TAIL, "ratio": MAYBE_NUMBER}],
+    "sensitivity": [{
+        "name": "text", **dict.fromkeys(("values", "conflicts", "proved", "undecided"), ("count", "null")),
+        **dict.fromkeys(("margin", "carried", "p99"), MAYBE_NUMBER), "reason": "text",
+    }],
+}  # fmt: skip
+MEASURES: Mapping[str, Any] = {
+    "verdict": "text", "recovery": MAYBE_NUMBER, "latency before": {"median": MAYBE_NUMBER, "p99": MAYBE_NUMBER},
+    "windows": {"*": {"requests": "count", "tries": MAYBE_NUMBER, "success": MAYBE_NUMBER}},
+}  # fmt: skip
+ON_A_PROXY: Mapping[str, Any] = {
+    **HEAD, "design": "text", "with": "text", "seconds": "number", "trigger": {"pause": "number", "after": "number"},
+    "agrees": "truth", "assumptions": ["text"], "not_read": NOT_READ,
+}  # fmt: skip
+REPRODUCED = {
+    **ON_A_PROXY, "seed": "count",
+    "observed": {
+        **MEASURES, "outcomes of tries": {"*": "count"}, "lateness": {"*": "number"}, "disturbed": "text",
+    },
+    "predicted": {**MEASURES, "near the edge": "truth", "fresh draws": [MEASURES], "rule": {"*": "any"}},
+}  # fmt: skip
+SHARE = {"number": "count", "of": "count", "low": "number", "high": "number"}
+REPEATED = {
+    **ON_A_PROXY, "p_value": MAYBE_NUMBER, "collapsed": {"observed": SHARE, "predicted": SHARE},
+    "runs": [{
+        "seed": "count", "verdict": "text", "own": "text", "recovery": MAYBE_NUMBER, "disturbed": "text",
+    }],
+}  # fmt: skip
+COURSE = {"replicas": ["number"], "period": MAYBE_NUMBER, "lowest": "number", "highest": "number"}
+AUTOSCALED = {
+    **HEAD, "loop": "text", "signal": "text", "metric": "text", "observed": COURSE, "predicted": COURSE,
+    "agrees": "truth", "decisions as predicted": "any", "readings": [["number"]], "serving": [["number"]],
+    "requests": {"sent": "count", "served": "count"}, "lateness": {"*": MAYBE_NUMBER}, "disturbed": "text",
+    "assumptions": ["text"], "not_read": NOT_READ,
+}  # fmt: skip
+EXPERIMENTS = {
+    **HEAD,
+    "experiments": [{
+        "experiment": "text", "null": "text", "runs": "count", "truths": [{"holds": "truth", "*": "any"}],
+        "curves": [{"name": "text", "x": "text", "runs": "count", "points": [["number"]]}],
+    }],
+}  # fmt: skip
+PROOFS = {
+    **HEAD, "proofs": [{"bound": "text", "how": "text", "holds": "truth", "said": "text"}], "cited": ["text"],
+}  # fmt: skip
+PROBLEMS = {**HEAD, "problems": [{"place": PLACE, "message": "text", "remedy": "text"}]}  # of an input
+
 FORMS: Mapping[str, Form] = {
-    "analyze": ANALYZE, "check": CHECK, "fit": (FIT, {**HEAD, "servers": [SERVER]}),
-    "inventory": INVENTORY, "rank": RANK, "region": (REGION, EDGE),
-    "simulate": SIMULATE, "sweep": SWEEP,
+    "analyze": (ANALYZE, NETWORK, SERIES, PROBLEMS), "check": CHECK,
+    "diff": (DIFF, PROBLEMS), "fit": (FIT, {**HEAD, "servers": [SERVER]}, PROBLEMS),
+    "reproduce": (REPRODUCED, REPEATED, AUTOSCALED, EXPERIMENTS, PROBLEMS),
+    "inventory": (INVENTORY, PROBLEMS), "rank": (RANK, PROBLEMS), "region": (REGION, EDGE, PROBLEMS),
+    "simulate": (SIMULATE, PROBLEMS), "sweep": (SWEEP, PROBLEMS),
     "bound": ({**HEAD, "designs": [FLOORS]}, {**HEAD, **BOUND, "value?": "any"}, {**HEAD, "bounds": [BOUND]},
-              {**HEAD, "tasks": [TASK]}),
+              {**HEAD, "tasks": [TASK]}, PROOFS, PROBLEMS),
     "rules": {**HEAD, "rules": [{"code": "text", "slug": "text", "summary": "text", "domain": "text"}]},
 }  # fmt: skip
 

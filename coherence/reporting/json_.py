@@ -121,7 +121,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "certainty": finding.certainty,
         "severity": finding.severity,
         "message": finding.message,
-        "places": [_place(place) for place in finding.places],
+        "places": [place_json(place) for place in finding.places],
         "of": list(finding.of),
         "evidence": _evidence(finding.evidence),
         "assumptions": list(finding.assumptions),
@@ -133,7 +133,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 def not_read_json(line: NotRead) -> dict[str, Any]:
     """Returns a line about what was not read; every command prints these under `not_read`."""
     return {
-        "place": _place(line.place),
+        "place": place_json(line.place),
         "section": line.section,
         "entry": line.entry,
         "key": line.key,
@@ -142,7 +142,8 @@ def not_read_json(line: NotRead) -> dict[str, Any]:
     }
 
 
-def _place(place: Place) -> dict[str, Any]:
+def place_json(place: Place) -> dict[str, Any]:
+    """Returns a place as every command prints it."""
     return {
         "file": place.file,
         "line": place.line,
@@ -159,7 +160,7 @@ def _repair(repair: Repair) -> dict[str, Any]:
 
 
 def _edit(edit: Edit) -> dict[str, Any]:
-    return {"place": _place(edit.place), "old": edit.old, "new": edit.new}
+    return {"place": place_json(edit.place), "old": edit.old, "new": edit.new}
 
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:

@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 
 from coherence.causal.sections import findings, influences
+from coherence.checking import answers, placements
+from coherence.cli import rank
+from coherence.cli._progress import Progress
 from coherence.cli._run import run
 from coherence.exploring import regions, sweeps
 from coherence.loops.analysis import design_analysis
 from coherence.loops.designs import predicted_cycles
+from tests.cli.command_rows import DESIGN
+from tests.paths import DATA
 
 LOOPS = """coherence: 1
 loops:
@@ -98,6 +103,56 @@ def test_region_keeps_the_boxes_that_are_done(
     cells = json.loads(capsys.readouterr().out)["cells"]
     assert ["stopped by Ctrl-C"] in [cell["why"] for cell in cells]
     assert {cell["status"] for cell in cells} > {"undecided"}
+
+
+@pytest.mark.parametrize("words", ["check PATH", "inventory PATH", "graph PATH -o svg=g.svg", "diff PATH PATH"])
+def test_what_is_asked_before_is_kept(
+    words: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(answers, "on_every_side", stopping(placements.on_every_side, 3))
+    assert run([path if word == "PATH" else word for word in words.split()]) == 130
+    printed = capsys.readouterr()
+    assert printed.err != "stopped\n"
+    assert printed.out or (tmp_path / "g.svg").stat().st_size
+
+
+def test_a_baseline_of_a_stopped_check_is_not_written(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(answers, "on_every_side", stopping(placements.on_every_side, 3))
+    assert run(["baseline", "write", path, "-f", str(tmp_path / "b.json")]) == 130
+    assert "the baseline is as it was" in capsys.readouterr().err
+    assert not (tmp_path / "b.json").exists()
+
+
+def stopped_at_half(_bar: Progress, share: float, _label: str = "") -> None:
+    """Is interrupted where half is done."""
+    if share >= 0.5:
+        raise KeyboardInterrupt
+
+
+def test_simulate_keeps_the_runs_that_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.yaml").write_text(DESIGN)
+    monkeypatch.setattr(Progress, "__call__", stopped_at_half)
+    words = ["simulate", str(tmp_path / "c.yaml"), "--for", "5 s", "--warm-up", "0 s", "--runs", "5", "-o", "json"]
+    assert run(words) == 130
+    assert 0 < len(json.loads(capsys.readouterr().out)["seeds"]) < 5
+
+
+def test_rank_keeps_the_incidents_that_are_ranked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(rank, "_issue", stopping(rank._issue, 1))
+    assert (
+        run(["rank", *(str(DATA / "petshop" / name) for name in ("low_traffic", "high_traffic")), "-o", "json"]) == 130
+    )
+    printed = capsys.readouterr()
+    assert len(json.loads(printed.out)["incidents"]) == 1
+    assert "1 of the incidents are ranked" in printed.err
 
 
 def test_a_command_that_has_nothing_yet_says_that_it_was_stopped(

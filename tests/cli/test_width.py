@@ -24,3 +24,18 @@ def test_no_line_is_wider_but_a_single_word(width: int) -> None:
 def test_what_goes_on_is_indented_further() -> None:
     assert wrapped(TEXT, 40).split("\n")[1:3] == ["  a line of some words that is longer", "    than the others"]
     assert wrapped(TEXT, 200) == TEXT
+
+
+def test_source_tables_and_what_is_fenced_keep_their_lines() -> None:
+    kept = (
+        "12 | a: {b: one line of source that is longer than the terminal is wide}",
+        "name of a thing       a second column of the table      third",
+        "```yaml\n- {a: a line of YAML in a page that is longer than the terminal}\n```",
+    )
+    assert all(wrapped(text, 40) == text for text in kept)
+
+
+def test_colours_take_no_room() -> None:
+    words = ["\x1b[1mword\x1b[0m"] * 8
+    assert wrapped(" ".join(words), 40) == " ".join(words)
+    assert wrapped(" ".join([*words, *words[:7]]), 40).count("\n") == 1

@@ -11,7 +11,12 @@ import pytest
 
 from coherence.cli._run import run
 from coherence.door.output_schemas import FORMS, output_schema
+from coherence.door.result import head
+from coherence.simulate.testbed import repeated
+from coherence.simulate.testbed import words as reproduction
 from tests.paths import DATA, SPECS
+from tests.simulate.testbed.test_repeated import several
+from tests.simulate.testbed.test_reproduction import sample
 
 DESIGN = """coherence: 1
 workload: {users: {rate: 4 req/s, service: {mean: 100 ms, cv: 1}}}
@@ -28,7 +33,22 @@ timers: {kill: {from: web starts, after: 30 s, unless: web.start ends, then: res
 promises: {few: pool.desired <= 40}
 """
 BROKEN = "coherence: 1\nloops: {a: {perod: 5 s}}\n"
+NETWORK = """network: 1
+blocks: {queue: {numerator: [0.05], denominator: [1, 0], delay: 10 s}}
+couplings: [{from: queue, to: queue, gain: -1}]
+"""
+SERIES = "time,a,b\n" + "".join(f"{10 * n},{n % 7},{(n + 1) % 7}\n" for n in range(60))
+FILES = {
+    "design.yaml": DESIGN, "fewer.yaml": DESIGN.replace("tries: 3", "tries: 1"), "broken.yaml": BROKEN,
+    "network.yaml": NETWORK, "series.csv": SERIES,
+}  # fmt: skip
 ATTRIBUTED = str(SPECS / "loss-attribution/design.yaml")
+BROKEN_TOO = {
+    "analyze": ["broken.yaml"], "bound": ["broken.yaml"], "diff": ["design.yaml", "broken.yaml"],
+    "fit": ["broken.yaml", "--telemetry", "series.csv"], "inventory": ["broken.yaml"], "rank": ["broken.yaml"],
+    "region": ["broken.yaml", "-p", "a=1:2"], "reproduce": ["broken.yaml", "--with", "nginx"],
+    "simulate": ["broken.yaml"], "sweep": ["broken.yaml", "-p", "a=1:2"],
+}  # fmt: skip
 QUICK = [
     ["check", "design.yaml", "--select", "COH2", "-o", "json"],
     ["check", "broken.yaml", "-o", "json"],
@@ -41,6 +61,10 @@ QUICK = [
     ["inventory", "design.yaml", "-o", "json"],
     ["rules", "-o", "json"],
     ["rank", str(DATA / "petshop/low_traffic"), "-o", "json"],
+    ["diff", "design.yaml", "fewer.yaml", "--select", "COH2", "-o", "json"],
+    ["bound", "--prove", "erlang_loss", "-o", "json"],
+    ["analyze", "--network", "network.yaml", "--peak", "queue:queue", "-o", "json"],
+    ["analyze", "--series", "series.csv", "--response", "a:b", "-o", "json"],
 ]
 LONG = [
     ["simulate", "design.yaml", "--for", "20 s", "-o", "json"],
@@ -59,9 +83,9 @@ def mistakes(command: str, printed: Any) -> list[str]:
 
 
 def printed(words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
-    for name, text in (("design.yaml", DESIGN), ("broken.yaml", BROKEN)):
+    for name, text in FILES.items():
         (folder / name).write_text(text, encoding="utf-8")
-    run([str(folder / word) if word in ("design.yaml", "broken.yaml") else word for word in words])
+    run([str(folder / word) if word in FILES else word for word in words])
     return json.loads(capsys.readouterr().out)
 
 
@@ -75,7 +99,24 @@ def test_what_a_command_prints_has_the_published_form(
 
 
 def test_every_published_form_is_tried() -> None:
-    assert {words[0] for words in (*QUICK, *LONG)} == set(FORMS)
+    assert {words[0] for words in (*QUICK, *LONG)} | {"reproduce"} == set(FORMS)
+
+
+def test_what_is_reproduced_on_a_proxy_has_the_published_form() -> None:
+    for fields in (reproduction.as_json(sample("collapsed")), repeated.as_json(several(True, False))):
+        assert mistakes("reproduce", {**head("reproduce"), **fields, "not_read": []}) == []
+
+
+@pytest.mark.parametrize("command", sorted(BROKEN_TOO))
+def test_what_is_wrong_with_an_input_is_in_the_json_of_every_command(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = printed([command, *BROKEN_TOO[command], "-o", "json"], tmp_path, capsys)
+    assert mistakes(command, document) == []
+    (problem,) = document["problems"]
+    assert Path(problem["place"]["file"]).name == "broken.yaml"
+    assert problem["place"]["line"] > 0
+    assert problem["message"]
 
 
 @pytest.mark.parametrize("command", sorted(FORMS))

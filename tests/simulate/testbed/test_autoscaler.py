@@ -15,11 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
+from coherence.door.output_schemas import output_schema
+from coherence.door.result import head
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Name, Number
 from coherence.language.reading import read_design, read_text
@@ -407,7 +410,10 @@ def test_the_predicted_period_and_amplitude_are_seen_on_real_processes() -> None
         assert len(comparisons(found)) == 3
         assert found.observation.served >= 0.99 * found.observation.sent
         assert found.alike == len(found.observation.decisions), text(found)
-        json.dumps(as_json(found))
+        document = {**head("reproduce"), **as_json(found), "assumptions": [], "not_read": []}
+        jsonschema.Draft202012Validator(output_schema("reproduce", closed=True)).validate(
+            json.loads(json.dumps(document))
+        )
 
 
 PROGRAM = """
