@@ -7,8 +7,8 @@ bootstrap never see the data again.  Batches merge by addition, so data larger t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -26,7 +26,8 @@ ROWS = 64  # of the finest batch while streaming; batches merge by pairs when th
 class Grams:
     """`batches[b]` = Z_b' Z_b with Z = [1, (x - offset) / scale]; `rows[b]` its number of rows.
 
-    `lost`: rows left out because a column had no value there.
+    `lost`: rows left out because a column had no value there.  `starts`: cached by whoever searches, by equation: where
+    the search for all rows ended, from which the searches of resampled batches start.
     """
 
     columns: tuple[Column, ...]
@@ -35,6 +36,7 @@ class Grams:
     batches: Floats  # (B, q+1, q+1)
     rows: Floats  # (B,)
     lost: int = 0
+    starts: dict[Hashable, tuple[Floats, Floats]] = field(default_factory=dict, compare=False, repr=False)
 
     def index(self, columns: Iterable[Column]) -> list[int]:
         """Where columns stand in Z (the constant is 0)."""

@@ -94,13 +94,17 @@ def whitened(products: Grams, sums: Floats, equation: Equation) -> Floats:
     places = np.array([[0] * (depth + 1), *rows])
     ratio = np.ones(places.shape)
     ratio[1:] = products.scale[places[1:] - 1] / products.scale[places[1:, :1] - 1]
-    return _chosen(_blocks(sums, places, ratio))
+    blocks = _blocks(sums, places, ratio)
+    if equation not in products.starts:
+        products.starts[equation] = _start(blocks[:1])
+    return _chosen(blocks, products.starts[equation])
 
 
 def from_moments(moments: Floats, width: int) -> Floats:
     """Coefficients from exact moments of [columns, effect], each 0, 1 .. `MEMORY` steps earlier in turn."""
     places = np.arange((width + 1) * (MEMORY + 1)).reshape(width + 1, MEMORY + 1)
-    return np.asarray(_chosen(_blocks(moments[None], places, np.ones(places.shape)))[0], np.float64)
+    blocks = _blocks(moments[None], places, np.ones(places.shape))
+    return np.asarray(_chosen(blocks, _start(blocks))[0], np.float64)
 
 
 def _blocks(sums: Floats, places: Places, ratio: Floats) -> Floats:
@@ -111,17 +115,20 @@ def _blocks(sums: Floats, places: Places, ratio: Floats) -> Floats:
     return np.asarray(scaled.reshape(len(sums), delays, size, delays, size).transpose(0, 1, 3, 2, 4), np.float64)
 
 
-def _chosen(blocks: Floats) -> Floats:
-    """(replicates, columns): the coefficients at which what is left after filtering is smallest.
+def _start(whole: Floats) -> tuple[Floats, Floats]:
+    """Coefficients and memory at which what is left of the whole is smallest, from several memories.
 
-    From several memories for the whole (with own past beside, there can be two valleys), then from there for each.
+    With own past beside, there can be two valleys.
     """
-    whole = blocks[:1]
     tried = [_settled(whole, np.array([first])) for first in STARTS]
     left = [float(_left(whole, *one)[0]) for one in tried]
     least = min(left, key=lambda rest: (not math.isfinite(rest), rest))  # rounding may leave it just below zero
-    best = next((one for one, rest in zip(tried, left, strict=True) if not rest > least + 1e-9 * abs(least)), tried[0])
-    slopes, phi = (np.repeat(one, len(blocks), axis=0) for one in best)
+    return next((one for one, rest in zip(tried, left, strict=True) if not rest > least + 1e-9 * abs(least)), tried[0])
+
+
+def _chosen(blocks: Floats, start: tuple[Floats, Floats]) -> Floats:
+    """(replicates, columns): the coefficients at which what is left after filtering is smallest, near a start."""
+    slopes, phi = (np.repeat(one, len(blocks), axis=0) for one in start)
     for _ in range(NEWTON):
         former, (slopes, phi) = phi, _stepped(blocks, slopes, phi)
         if np.abs(phi - former).max() < SETTLED:

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from coherence.causal.fitting.effects import attribute
-from coherence.causal.fitting.equations import delays_of
+from coherence.causal.fitting.equations import Equation, delays_of
 from coherence.causal.fitting.fit import fit
+from coherence.causal.fitting.gram import grams
 from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.fitting.identification import identify
+from coherence.causal.fitting.memory import filtered, whitened
 from coherence.causal.session.candidates import candidates
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
@@ -117,3 +119,19 @@ def test_a_write_sampled_before_or_after_it_is_made_is_told_either_way(early: in
     node = fit(series, found).nodes["disk.used"]
     assert not node.equation.lost
     assert node.coefficient(("cleaner.rate", early)) == pytest.approx(-1, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_draws_of_a_bootstrap_stay_in_the_valley_of_the_whole(seed: int) -> None:
+    """An own past of 0.5 and a memory of 0.5 look alike: a search of its own for each draw ends in either."""
+    rng, rows = np.random.default_rng(seed), 4000
+    x, y = rng.normal(size=rows), np.zeros(rows)
+    for t in range(1, rows):
+        y[t] = 0.5 * y[t - 1] + 0.01 * x[t] + rng.normal()
+    equation = filtered(Equation("y", (("y", 1), ("x", 0))))
+    products = grams(table(x=x, y=y), [*equation.columns, ("y", 0), *equation.controls])
+    whole = whitened(products, products.stacked, equation)[0, 1]
+    draws = np.concatenate([whitened(products, products.resampled(25, k), equation) for k in range(8)])[:, 1]
+    assert abs(whole - 0.5) < 0.05
+    assert abs(draws.mean() - whole) < 0.06  # 0.18 and more, where each draw searches for itself
+    assert draws.std() < 0.25  # 0.31 and more
