@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
@@ -151,15 +151,17 @@ def delays_between(design: Design, loop: Loop) -> dict[Way, Quantity]:
 
 @dataclass(frozen=True)
 class Sight:
-    """How old a loop sees a name (s), and by what it is multiplied on the way (None: by nothing)."""
+    """How old a loop sees a name (s), and what it is multiplied with and added to on the way (None: nothing)."""
 
     age: Callable[[str], Fraction]
     gain: Callable[[str], Tree | None] = lambda _: None
+    noise: Callable[[str], Tree | None] = lambda _: None
 
     def of(self, path: str, seen: Tree) -> Tree:
         """Returns what is seen of a name, of which `seen` is the value at its time."""
-        gain = self.gain(path)
-        return seen if gain is None else Arithmetic("*", gain, seen)
+        gain, noise = self.gain(path), self.noise(path)
+        value = seen if gain is None else Arithmetic("*", gain, seen)
+        return value if noise is None else Arithmetic("+", value, noise)
 
 
 def later(tree: Tree, sight: Sight, shown: Mapping[str, Tree] = NOTHING) -> Tree:
@@ -174,7 +176,7 @@ def later(tree: Tree, sight: Sight, shown: Mapping[str, Tree] = NOTHING) -> Tree
             return sight.of(path, Call("delayed", (name, Number(value + sight.age(path), SECOND)), tree.span))
         case Call(function="sampled"):  # a sample is sent late, not taken late
             seconds = max(map(sight.age, names_in(tree)), default=Fraction(0))
-            sample = rebuilt(tree, lambda part: later(part, Sight(lambda _: Fraction(0), sight.gain), shown))
+            sample = rebuilt(tree, lambda part: later(part, replace(sight, age=lambda _: Fraction(0)), shown))
             return Call("delayed", (sample, Number(seconds, SECOND))) if seconds else sample
         case _:
             return rebuilt(tree, lambda part: later(part, sight, shown))

@@ -255,7 +255,7 @@ def test_an_eviction_across_a_boundary_says_where_it_comes_from_too() -> None:
     assert {loop[13] for loop in lowered(placed + evicting.replace("timescale", "inside: vm\n    timescale"))} == {30}
 
 
-@pytest.mark.parametrize(("key", "value"), [("noise", "-5 % .. 5 %")])
+@pytest.mark.parametrize(("key", "value"), [("noise", "-5 ms .. 5 ms"), ("noise", "5 %"), ("noise", "1 % .. 5 %")])
 def test_what_is_not_lowered_takes_proofs_across_it_back_also_of_a_loop_inside(key: str, value: str) -> None:
     for text in (
         design(behind(added_delay="1 s", **{key: value})),

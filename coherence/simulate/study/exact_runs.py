@@ -17,6 +17,7 @@ from coherence.simulate.execute.exact import Choices, Instant, MissingValueError
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.execute.slices import sliced
 from coherence.simulate.study.course import RunCourse, course_of_instants
+from coherence.simulate.study.drawn_noise import DrawnNoise, drawn_noise
 from coherence.simulate.study.promises import PromiseWatch
 from coherence.simulate.study.readings import of_loops, of_signals
 from coherence.simulate.study.repeated_runs import Study
@@ -40,7 +41,9 @@ def loops_study(whole: Model, setting: Setting, watch: PromiseWatch) -> Study:
     instants = exactly(model, setting, watch)
     watch.end()
     sample = dict(of_signals(model, instants, setting)) | dict(of_loops(model, instants, setting))
-    notes, watch.repeats = _for_ever(model, setting)
+    notes, watch.repeats = tuple(_noise(model, setting).notes()), None
+    if not notes:
+        notes, watch.repeats = _for_ever(model, setting)
     course = course_of_instants(model, instants, setting.until) if setting.draws else RunCourse()
     records = (RunRecord(sample, course=course),)
     return Study(replace(setting, seeds=()), (sample,), model.abstractions, notes, records=records)
@@ -51,8 +54,13 @@ def exactly(model: Model, setting: Setting, watch: PromiseWatch | None = None) -
     until = Fraction(setting.until)
     bounded(model, setting)
     with answered(model.design.file):
-        choices = Choices(setting.values, schedule=bursts(model, until, values=setting.values))
+        noise = _noise(model, setting).schedule(model, until)
+        choices = Choices(setting.values, schedule=(*bursts(model, until, values=setting.values), *noise))
         return execute(model, choices, until=until, see=watch.see if watch is not None else None, looks_last=True)
+
+
+def _noise(model: Model, setting: Setting) -> DrawnNoise:
+    return drawn_noise(model, next(iter(setting.seeds), 1), setting.values)
 
 
 def bounded(model: Model, setting: Setting) -> None:

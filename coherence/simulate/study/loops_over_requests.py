@@ -28,6 +28,7 @@ from coherence.simulate.processes import Processes
 from coherence.simulate.requests.first_tries import first_tries
 from coherence.simulate.requests.program import Program
 from coherence.simulate.requests.service_means import mean_of
+from coherence.simulate.study.drawn_noise import drawn_noise
 
 if TYPE_CHECKING:
     from coherence.simulate.study.promises import PromiseWatch
@@ -226,6 +227,7 @@ class Coupled:
             whole = replace(whole, model=watch.begin(whole.model, given, run.seed))
         self.cut = _shown(whole, processes.scaled.values(), watch.targets() if watch is not None else ())
         self.meter = Meter(processes.program)
+        self.noise = drawn_noise(self.cut.model, run.seed, values or {})
         self.execution = self._begin(values or {})
         self.grain, self.read = min([TICK, *(loop.period for loop in self.cut.model.loops)]), Fraction(0)
         self.instants: list[Instant] = []
@@ -267,7 +269,7 @@ class Coupled:
             self.meter.read(seen, float(span))
             self.read = time
         self.meter.look(seen)
-        self.execution.values.update(self._measured())
+        self.execution.values.update({**self._measured(), **self.noise.values()})
         self.instants.append(self.execution.advance())
         world = View(self.execution, self.execution.time, {**self.execution.values, **self.execution.modes})
         if self.watch is not None:

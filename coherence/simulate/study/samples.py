@@ -26,6 +26,7 @@ from coherence.simulate.study.course import (
     course_of_requests,
     course_of_server,
 )
+from coherence.simulate.study.drawn_noise import drawn_noise
 from coherence.simulate.study.exact_runs import answered, bounded, loops_study
 from coherence.simulate.study.initial_state import InitialState, initial_state
 from coherence.simulate.study.latencies import Array, Latencies, LatencyRecorder, arrived, served_times
@@ -80,6 +81,7 @@ def _study(
         *begins.notes,
         *([OF_WHOM] if program.program.sources else []),
         *(note for engine in engines for note in engine.notes),
+        *(drawn_noise(run_model(design), 0, setting.values).notes() if design.boundaries else ()),
     ]
     return Study(
         outcome.setting, tuple(record.sample for record in outcome.records),
