@@ -156,3 +156,27 @@ def test_a_deadline_may_end_the_tries_that_keep_an_overload(more: str, low: floa
     (found,) = design_floors(design, [entry("overload_free_load").bound])
     assert found.floor is not None
     assert (float(found.floor.low), float(found.floor.high)) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("pause", "low", "high"),
+    [
+        ("100 ms", 0.8 / 3, 0.8 / 3),
+        ("{base: 100 ms, factor: 2}", 0.7 / 3, 0.7 / 3),  # 100 ms and 200 ms
+        ("{base: 100 ms, factor: 2, jitter: full}", 0.7 / 3, 1 / 3),
+        ("{base: 100 ms, factor: 1, jitter: equal}", 0.8 / 3, 0.9 / 3),
+        ("{base: 100 ms, factor: 2, cap: 50 ms}", 0.9 / 3, 0.9 / 3),
+    ],
+)
+def test_pauses_that_chance_shortens_leave_longer_timeouts(pause: str, low: float, high: float) -> None:
+    design = read_text(DESIGN.format(call=f"deadline: 1 s, tries: 3, pause: {pause}", cv="1", pool=""))
+    (answer,) = design_floors(design, [entry("try_timeout_in_deadline").bound])
+    assert answer.floor is not None
+    assert [float(answer.floor.low), float(answer.floor.high)] == pytest.approx([low, high])
+
+
+def test_a_pause_that_the_answer_says_is_asked_for() -> None:
+    design = read_text(DESIGN.format(call="deadline: 1 s, tries: 3, pause: from answer", cv="1", pool=""))
+    (answer,) = design_floors(design, [entry("try_timeout_in_deadline").bound])
+    assert answer.floor is None
+    assert "answers say it" in answer.application.missing["pause"]

@@ -9,7 +9,8 @@ from coherence.language.design import Call, Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application
 from coherence.minimums.facts import Gathered
-from coherence.verify.calls.retry_policies import copies_of_try
+from coherence.verify.calls.attempts import TooManyTriesError, pauses
+from coherence.verify.calls.retry_policies import backoff_of, copies_of_try
 
 
 def tries_of(call: Call) -> tuple[Fraction, Fraction] | None:
@@ -83,19 +84,27 @@ def retrying(design: Design) -> Iterator[Application]:
 
 
 def deadlines(design: Design) -> Iterator[Application]:
-    """Yields every call with a deadline, several tries and a constant or capped pause."""
+    """Yields every call with a deadline and several tries; its pause is the mean of those between them, as a range."""
     for call in design.calls:
         tries = tries_of(call)
         if tries is None or tries[1] <= 1 or call.deadline is None:
             continue
         gathered = Gathered(call.name).span("tries", *tries)
         gathered.quantity("deadline", call.deadline, f"deadline of {call.name}")
-        pause = call.pause
+        pause = _mean_pause(call, max(int(tries[0]) - 1, 1), int(tries[1]) - 1)
         if pause is None:
-            gathered.span("pause", Fraction(0))
-        elif isinstance(pause, Quantity):
-            gathered.quantity("pause", pause, "")
+            gathered.needs("pause", f"the pause of {call.name}, measured: its answers say it, or it grows without end")
         else:
-            base = getattr(pause, "base", None)
-            gathered.quantity("pause", base, f"base of the pause of {call.name}")
+            gathered.span("pause", *pause)
+            gathered.places += [one.place.labelled("pause") for one in (call.pause,) if isinstance(one, Quantity)]
         yield gathered.application()
+
+
+def _mean_pause(call: Call, fewest: int, most: int) -> tuple[Fraction, Fraction] | None:
+    """Returns the mean of the pauses between so many tries, each at its shortest, and each at its longest."""
+    backoff = backoff_of(call)
+    try:
+        shortest, longest = pauses(backoff, fewest, longest=False), pauses(backoff, most, longest=True)
+    except TooManyTriesError:
+        return None
+    return None if shortest is None or longest is None else (shortest / fewest, longest / most)
