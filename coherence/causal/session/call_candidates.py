@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from coherence.causal.fitting.graph import Influence
 from coherence.language.design import Call, Design, Pause
-from coherence.language.schema_kinds import Quantity
+from coherence.language.expressions import names as tree_names
+from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.routes import transfers
 
 FAILURES = ("timeouts", "refused", "rejected", "failed")
@@ -20,13 +21,13 @@ FAILURES = ("timeouts", "refused", "rejected", "failed")
 
 ACCOUNTS = (
     "arrivals", "attempts", "offered", "calls", "tries", "retries", "hedges", *FAILURES, "denied", "broken",
-    "dropped", "deadlines", "queue", "busy", "present", "served", "succeeded", "wasted", "completed",
+    "dropped", "deadlines", "utilization", "queue", "busy", "present", "served", "succeeded", "wasted", "completed",
     "cancelled", "abandoned", "gave_up", "preempted", "backlog", "at_station", "in_flight",
     "first_in_flight", "retries_in_flight",
 )  # fmt: skip
 SHARED = frozenset({
-    "queue", "busy", "present", "served", "succeeded", "wasted", "completed", "abandoned", "backlog", "at_station",
-    "in_flight", "first_in_flight",
+    "utilization", "queue", "busy", "present", "served", "succeeded", "wasted", "completed", "abandoned", "backlog",
+    "at_station", "in_flight", "first_in_flight",
 })  # counts of what servers do or hold  # fmt: skip
 
 
@@ -37,6 +38,7 @@ def accounts(design: Design, names: Iterable[str]) -> dict[str, frozenset[str]]:
     Counts of two calls, or of two things, are none: what a time-out of one call sends to another is an influence; but
     a call waits for those that its callee makes, and ends with them or ends them, so that its requests are theirs.
     What a thing serves of one call it does not serve of another at that time: these counts share its servers.
+    What it serves arrives where `arrivals: thing.served` says so, at any distance.
     """
     names = list(names)
     places: dict[str, set[str]] = {name: {name} for name in design.components}
@@ -51,6 +53,7 @@ def accounts(design: Design, names: Iterable[str]) -> dict[str, frozenset[str]]:
             for name in (*ends, *_names(design, call), *_names(design, inner)):
                 places.setdefault(name, {name}).add(f"{call.name} over {inner.name}")
     servers = _implied(design, names, places)
+    _add_ways(design, names, places)
     heads = {name: name.rpartition(".") for name in names}
     return {
         name: frozenset(places[head] | (servers.get(head, set()) if count in SHARED else set()))
@@ -72,6 +75,34 @@ def _implied(design: Design, names: Iterable[str], places: dict[str, set[str]]) 
                 for name in (end, head):
                     places.setdefault(name, {name}).add(f"{head} at {end}")
     return servers
+
+
+def _add_ways(design: Design, names: Iterable[str], places: dict[str, set[str]]) -> None:
+    """Adds that what a thing serves arrives at the things whose `arrivals` read it: the same requests, later."""
+    after: dict[str, set[str]] = {}
+    for component in design.components.values():
+        arrivals = component.constants.get("arrivals")
+        for path in tree_names(arrivals.tree) if isinstance(arrivals, Formula) else ():
+            after.setdefault(path.partition(".")[0], set()).add(component.name)
+    beyond = {thing: _reached(after, thing) for thing in after}
+    for head in dict.fromkeys([*places, *after, *(name.rpartition(".")[0] for name in names)]):
+        origin, _, callee = head.partition(" -> ")
+        reach = beyond.get(origin, set())
+        to = reach & {callee, *beyond.get(callee, ())} if callee in design.components else reach
+        ways = {f"{origin} on to {thing}" for thing in to}
+        ways |= {f"{between} on to {callee}" for between in reach if callee in beyond.get(between, ())}
+        from_here = {f"{source} on to {origin}" for source, things in beyond.items() if origin in things and not callee}
+        if ways | from_here:
+            places.setdefault(head, {head}).update(ways | from_here)
+
+
+def _reached(after: dict[str, set[str]], thing: str) -> set[str]:
+    reached, waiting = set[str](), [thing]
+    while waiting:
+        new = after.get(waiting.pop(), set()) - reached
+        reached |= new
+        waiting += new
+    return reached
 
 
 def influences_of_calls(design: Design) -> Iterator[Influence]:

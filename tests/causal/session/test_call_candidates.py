@@ -124,3 +124,17 @@ components: {app: {uses: queue, arrivals: users.attempts + batch.attempts, capac
     assert all(places[a] & places[b] for a in served for b in served)
     assert places["users -> app.tries"] & places["app.backlog"]
     assert not places["users -> app.timeouts"] & places["batch -> app.tries"]
+
+
+def test_what_one_thing_serves_and_sends_on_is_the_same_requests_and_other_flows_are_not() -> None:
+    stages = "first: {uses: queue, arrivals: users.attempts}, second: {uses: queue, arrivals: first.served}"
+    design = f"""
+workload: {{users: {{rate: 5 req/s}}, batch: {{rate: 9 req/s}}}}
+components: {{{stages}, other: {{uses: queue, arrivals: batch.attempts}}}}
+"""
+    flow = ("users.attempts", "users -> first.tries", "first.utilization", "users -> second.succeeded", "second.queue")
+    other = ("batch.attempts", "other.served")
+    places = accounts(read_text(f"coherence: 1\n{design}"), (*flow, *other))
+    assert all(places[a] & places[b] for a in flow for b in flow)
+    assert places[other[0]] & places[other[1]]
+    assert not any(places[a] & places[b] for a in flow for b in other)
