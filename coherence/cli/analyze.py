@@ -88,9 +88,11 @@ def _design(
     assert isinstance(analysis, DesignAnalysis) and beside is not None and result.model is not None  # noqa: PT018
     second = cross_checked(analysis, path, result.model, time_limit) if cross_check else CrossChecks()
     if picture is not None:
-        named, kinds = system_of(path, entry), picture.kinds
-        files.write(of_design(named, analysis, result.model, beside.cycles, seconds=time_limit, kinds=kinds),
-                    picture.file)  # fmt: skip
+        drawn = of_design(
+            system_of(path, entry), analysis, result.model, beside.cycles,
+            seconds=time_limit, decay=picture.decay, kinds=picture.kinds,
+        )  # fmt: skip
+        files.write(drawn, picture.file)
     document = {**result.to_dict(), **second.to_dict()}
     put_out(output, lambda form: _dumped(document) if form == "json" else _text(path, result, second))
     left_open = any(group.verdict == "undecided" for group in analysis.groups)

@@ -39,13 +39,20 @@ class LoopSystems:
 class OpenLoop:
     """A loop opened at `name`: `sampled` as one lap, `continuous` as the strongly connected network around it.
 
-    `notes` say what the design has beside the linear loop, and which side of a kink was taken.
+    `notes` say what the design has beside the linear loop, and which side of a kink was taken.  `behind`: the block
+    behind which a continuous loop is opened, where `name` is not its name.
     """
 
     name: str
     sampled: OpenedLap | None = None
     continuous: Network | None = None
     notes: tuple[str, ...] = ()
+    behind: str = ""
+
+    @property
+    def block(self) -> str:
+        """Returns the name of the block behind which a continuous loop is opened."""
+        return self.behind or self.name
 
     @property
     def rational(self) -> bool:
@@ -82,10 +89,10 @@ class OpenLoop:
         if self.sampled is not None:
             control, systems = python_control(), self.systems
             return self._named(*(control.frd(system, grid) for system in (systems.L, systems.S, systems.T)))
-        opened, closed, probe = _probed(self._network, self.name)
-        back = frequency_response(opened, grid, inputs=[probe], outputs=[self.name])
+        opened, closed, probe = _probed(self._network, self.block)
+        back = frequency_response(opened, grid, inputs=[probe], outputs=[self.block])
         after = frequency_response(closed, grid, inputs=[probe], outputs=[probe])
-        through = frequency_response(closed, grid, inputs=[probe], outputs=[self.name])
+        through = frequency_response(closed, grid, inputs=[probe], outputs=[self.block])
         return self._named(-back, after, -through)
 
     @property
@@ -94,9 +101,9 @@ class OpenLoop:
         return self.continuous
 
     def _state_spaces(self) -> LoopSystems:
-        opened, closed, probe = _probed(self._network, self.name)
+        opened, closed, probe = _probed(self._network, self.block)
         back, both = state_space(opened), state_space(closed)
-        row, column = closed.index[self.name], closed.index[probe]
+        row, column = closed.index[self.block], closed.index[probe]
         return self._named(-back[row, column], both[column, column], -both[row, column])
 
     def _named(self, *systems: Any) -> LoopSystems:

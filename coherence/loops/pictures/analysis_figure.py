@@ -18,12 +18,13 @@ from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.lap_roots import LapResponse
 from coherence.loops.interchange.loop_analysis import LoopAnalysis
 from coherence.loops.interchange.open_loop import OpenLoop
+from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Network
 from coherence.loops.pictures.cycle_panels import cycle_panels
 from coherence.loops.pictures.enclosed_curves import EnclosedCurve, enclosed
 from coherence.loops.pictures.map_panel import map_panel
 from coherence.loops.pictures.response_panels import LEAST, bode_panels, is_shown, nyquist_panel
-from coherence.loops.pictures.root_panels import locus_panels, multipliers_panel, roots_panel, slowest_decay
+from coherence.loops.pictures.root_panels import locus_panels, multipliers_panel, roots_panel
 from coherence.loops.pictures.step_panel import step_panel
 from coherence.model.model import Model, unit_of
 from coherence.reporting.pictures.figure import Figure, Line, Panel
@@ -48,21 +49,32 @@ def system_name(path: str) -> str:
 
 def of_design(
     name: str, analysis: DesignAnalysis, model: Model | None = None, cycles: Sequence[CycleReading] = (),
-    *, seconds: float = 30.0, kinds: Sequence[str] = KINDS,
+    *, seconds: float = 30.0, decay: float | None = None, kinds: Sequence[str] = KINDS,
 ) -> Figure:  # fmt: skip
-    """Draws the groups of a design and its loops; what is not drawn within its share of the time is named."""
+    """Draws the groups of a design and its loops; what is not drawn within its share of the time is named.
+
+    `decay` (1/s): how far to the left the roots of flows are drawn.
+    """
     notes = [
         f"{_short(group, 3)}: {group.verdict} by {method_of(group.answer.how)}"
         for group in analysis.groups[:MOST_GROUPS]
     ]
     if len(analysis.groups) > MOST_GROUPS:
         notes.append(f"the first {MOST_GROUPS} of {len(analysis.groups)} groups")
-    loops = _loops(LoopAnalysis(analysis, name, model=model), notes) if model is not None else []
+    opened = LoopAnalysis(analysis, name, model=model)
+    flows = [" and ".join(flow.paths) for flow in analysis.flows]
+    notes += [f"{flow}: {opened.verdicts[flow]} by its roots" for flow in flows[:MOST_GROUPS]]
+    loops = _loops(opened, notes) if model is not None else []
+    flowing = _one_of_each(loops)
     sources: dict[str, Draw] = {
         "run": lambda: (panel for group in analysis.groups[:MOST_GROUPS] for panel in _run(group, _short(group))),
         "sensitivity": lambda: _sensitivities(analysis.groups[:MOST_GROUPS]),
-        "roots": lambda: (p for group in analysis.groups[:MOST_GROUPS] for p in _multipliers(group)),
-        **_of_loops(loops, None, notes),
+        "roots": lambda: (
+            *(p for group in analysis.groups[:MOST_GROUPS] for p in _multipliers(group)),
+            *(p for loop, net in flowing for p in _flow_roots(loop, net, decay)),
+        ),
+        **_of_loops(loops, decay, notes),
+        "map": lambda: _flow_maps(flowing, notes),
         "cycle": lambda: cycle_panels(model, cycles) if model is not None else (),
     }
     panels = _drawn(sources, kinds, seconds, notes)
@@ -82,7 +94,7 @@ def of_network(
     sources: dict[str, Draw] = {
         "sensitivity": lambda: _network_sensitivity(analysis),
         "roots": lambda: _network_roots(analysis, continuous, decay),
-        **_of_loops(loops, decay, notes, analysis.verdict == "stable", continuous),
+        **_of_loops(loops, decay, notes),
         "map": lambda: [map_panel(net, loops[0].name)] if loops and analysis.verdict != "undecided" else [],
     }
     panels = _drawn(sources, kinds, seconds, notes)
@@ -90,10 +102,30 @@ def of_network(
     return Figure(title, panels or (Panel("nothing to draw", "", "", ticks=""),), 3, tuple(dict.fromkeys(notes)))
 
 
-def _of_loops(
-    loops: Sequence[OpenLoop], decay: float | None, notes: list[str], stable: bool = True,  # noqa: FBT002
-    net: Network | None = None,
-) -> dict[str, Draw]:  # fmt: skip
+def _one_of_each(loops: Sequence[OpenLoop]) -> list[tuple[OpenLoop, Network]]:
+    """Returns each network of continuous loops, with the first loop that is opened in it."""
+    known: dict[Network, OpenLoop] = {}
+    for loop in loops:
+        if loop.continuous is not None:
+            known.setdefault(loop.continuous, loop)
+    return [(loop, net) for net, loop in known.items()][:MOST_LOCI]
+
+
+def _flow_roots(loop: OpenLoop, net: Network, decay: float | None) -> Iterator[Panel]:
+    if panel := roots_panel(net, decay):
+        yield replace(panel, title=f"{panel.title}: {loop.name}")
+
+
+def _flow_maps(flowing: Sequence[tuple[OpenLoop, Network]], notes: list[str]) -> Iterator[Panel]:
+    """Yields how much gain and delay each flow bears that is stable as it is, and notes the others."""
+    for loop, net in flowing:
+        if verdict(net, confirm=False).verdict == "stable":
+            yield map_panel(net, loop.block, label=loop.name)
+        else:
+            notes.append(f"no map: {loop.name} not proved stable")
+
+
+def _of_loops(loops: Sequence[OpenLoop], decay: float | None, notes: list[str]) -> dict[str, Draw]:
     """Returns what is drawn of opened loops."""
     known: list[EnclosedCurve] = []
 
@@ -108,9 +140,17 @@ def _of_loops(
     return {
         "bode": lambda: bode_panels(curves()) if curves() else (),
         "nyquist": lambda: [nyquist_panel(curves())] if curves() else [],
-        "step": lambda: [step_panel(loops, slowest_decay(net) if net else None)] if loops and stable else [],
+        "step": lambda: _step(loops, notes),
         "locus": lambda: locus_panels(loops[:MOST_LOCI], decay),
     }
+
+
+def _step(loops: Sequence[OpenLoop], notes: list[str]) -> list[Panel]:
+    """Returns the answers of stable loops to a step, and notes the others."""
+    panel = step_panel(loops) if loops else None
+    others = [loop.name for loop in loops if panel is None or loop.name not in {line.name for line in panel.lines}]
+    notes += [f"no step: {', '.join(others)} not proved stable"] if others else []
+    return [panel] if panel is not None and panel.lines else []
 
 
 def _drawn(sources: dict[str, Draw], kinds: Sequence[str], seconds: float, notes: list[str]) -> tuple[Panel, ...]:
@@ -128,6 +168,8 @@ def _drawn(sources: dict[str, Draw], kinds: Sequence[str], seconds: float, notes
             notes.append(f"{kind} is not drawn: it took too long")
         except (UsageError, ArithmeticError) as error:
             notes.append(f"{kind} is not drawn: {error}")
+    if any(panel.bands or panel.discs for panel in panels):
+        notes.append("pale bands: what L cannot leave between the points that are drawn, by proof")
     if any(panel.shade for panel in panels):
         notes.append("shaded: unstable")
     return tuple(panels)
@@ -160,7 +202,7 @@ def _sides(analysis: LoopAnalysis, name: str) -> list[OpenLoop]:
     if sides == 1:
         return [analysis.linearize(name)]
     return [
-        replace(analysis.linearize(name, branch=side), name=f"{name}, branch {side + 1}")
+        replace(analysis.linearize(name, branch=side), name=f"{name}, branch {side + 1}", behind=name)
         for side in range(min(sides, MOST_SIDES))
     ]
 

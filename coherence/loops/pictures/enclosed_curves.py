@@ -58,7 +58,7 @@ def enclosed(loop: OpenLoop) -> EnclosedCurve:
         return _refined(loop.name, _of_lap(loop.sampled, period), math.pi / period / 300, math.pi / period)
     assert loop.continuous is not None
     low, high = _span(loop.continuous)
-    return _refined(loop.name, _of_network(loop.continuous, loop.name), low, high)
+    return _refined(loop.name, _of_network(loop.continuous, loop.block), low, high)
 
 
 def _of_lap(lap: OpenedLap, period: float) -> Enclose:

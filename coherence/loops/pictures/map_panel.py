@@ -24,16 +24,16 @@ STABLE, OTHER = "#7fb3d5", "#f3dcd6"
 Cell = tuple[float, float, float, float, str]
 
 
-def map_panel(net: Network | Multirate, name: str) -> Panel:
-    """Returns the map of one block.  Raises UsageError."""
+def map_panel(net: Network | Multirate, name: str, *, label: str = "") -> Panel:
+    """Returns the map of one block; `label` is its name in the title.  Raises UsageError."""
     if isinstance(net, Network) and len(net.blocks) == len(net.couplings) == 1 and net.blocks[0].rate is None:
         cells = tuple(_exact_cells(net))
     else:
         numbers = answered(net, NetworkQuestion("map", (name,))).numbers
         cells = tuple(_cells(numbers.get("rows", ()), float(numbers.get("longest", 0.0))))
     here = Dots("as it is", ((0.0, 1.0),), "o", 0)
-    return Panel(f"stable (blue) by gain and delay of {name}", "extra delay, s", "factor on the gain (ratio)", (),
-                 (here,), log="y", cells=cells)  # fmt: skip
+    title = f"stable (blue) by gain and delay of {label or name}"
+    return Panel(title, "extra delay, s", "factor on the gain (ratio)", (), (here,), log="y", cells=cells)
 
 
 def _exact_cells(net: Network) -> list[Cell]:

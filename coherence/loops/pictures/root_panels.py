@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -84,10 +83,10 @@ def roots_panel(net: Network, decay: float | None) -> Panel | None:
 
 
 def _edges(known: RootsToDecay, marks: Sequence[tuple[float, float]]) -> tuple[Line, ...]:
-    """Returns the imaginary axis and the line of the decay."""
+    """Returns the real axis to where the shade begins, and the line of the decay."""
     height = 1.2 * max(abs(y) for _, y in marks) or known.decay
-    at_zero = Line("", ((0.0, -height), (0.0, height)), 5)
-    return at_zero, Line("decay", ((-known.decay, -height), (-known.decay, height)), 2)
+    axis = Line("", ((-known.decay, 0.0), (known.decay / 10, 0.0)), 5)
+    return axis, Line("decay", ((-known.decay, -height), (-known.decay, height)), 2)
 
 
 def multipliers_panel(title: str, groups: Sequence[tuple[str, str, Sequence[complex]]]) -> Panel:
@@ -132,7 +131,7 @@ def _continuous_locus(loop: OpenLoop, net: Network, decay: float | None) -> Pane
     frequency = 3 * max([abs(z.imag) for z in roots_to_decay(net, to).roots] or [1.0]) + to
 
     def roots(factor: float) -> list[complex]:
-        known = _candidates(Characteristic(scaled(net, (loop.name,), factor)))
+        known = _candidates(Characteristic(scaled(net, (loop.block,), factor)))
         return [complex(z) for z in known if z.real > -to and z.imag <= frequency]
 
     def mirrored(of: list[complex]) -> list[complex]:
@@ -150,9 +149,3 @@ def _gains(loop: OpenLoop) -> str:
 
 def _present(roots: Sequence[complex]) -> Dots:
     return Dots("as it is", tuple((z.real, z.imag) for z in roots), "o", 1)
-
-
-def slowest_decay(net: Network) -> float | None:
-    """Returns the decay (1/s) of the rightmost root of a stable network, where it is known."""
-    roots = roots_to_decay(net).roots
-    return -roots[0].real if roots and roots[0].real < 0 and math.isfinite(roots[0].real) else None

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coherence.loops.analysis.network_questions import slowest
 from coherence.loops.interchange.open_loop import OpenLoop
 from coherence.loops.multirate.opened_lap import OpenedLap
+from coherence.loops.networks.delayed_verdict import DelayVerdict, verdict
 from coherence.loops.networks.network import Network
 from coherence.reporting.pictures.figure import Line, Panel
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 WRAPPED = 1e-8  # what is left of an answer after twice the horizon
 POINTS, FINER = 400, 16  # times that are drawn, and frequencies beyond those of the samples
 DECAYS = 6.0  # of the slowest mode that are drawn
+TIMES = 10.0  # of the slowest time of a network that are drawn, where no mode is known
 LEAST_LAPS, MOST_LAPS = 20, 300
 
 
@@ -66,19 +69,30 @@ def step_of_lap(lap: OpenedLap, laps: int) -> tuple[Array, Array]:
     return np.arange(laps) * float(lap.period), np.array(rows)
 
 
-def step_panel(loops: Sequence[OpenLoop], decay: float | None) -> Panel:
-    """Returns the answers of the loops that are stable; `decay` in 1/s of the slowest mode of a continuous network."""
+def step_panel(loops: Sequence[OpenLoop]) -> Panel:
+    """Returns the answers of the loops that are stable: the transform of no other can be inverted."""
+    judged: dict[Network, DelayVerdict] = {}
     lines = []
     for style, loop in enumerate(loops):
-        if loop.sampled is not None:
-            radius = float(np.abs(np.linalg.eigvals(loop.sampled.complement[0])).max(initial=0.0))
-            if radius >= 1:
-                continue
-            laps = math.ceil(-DECAYS / math.log(radius)) if radius else LEAST_LAPS
-            time, course = step_of_lap(loop.sampled, min(max(laps, LEAST_LAPS), MOST_LAPS))
-        else:
-            assert loop.continuous is not None
-            time, course = step_of_network(loop.continuous, loop.name, DECAYS / decay if decay else 100.0)
-        rows = tuple(zip(time.tolist(), course.tolist(), strict=True))
-        lines.append(Line(loop.name, rows, style, steps=loop.sampled is not None))
+        course = _answer(loop, judged)
+        if course is not None:
+            rows = tuple(zip(*(values.tolist() for values in course), strict=True))
+            lines.append(Line(loop.name, rows, style, steps=loop.sampled is not None))
     return Panel("step: answer of T to a step of 1", "time, s", "answer (ratio)", tuple(lines), levels=(1.0,))
+
+
+def _answer(loop: OpenLoop, judged: dict[Network, DelayVerdict]) -> tuple[Array, Array] | None:
+    """Returns times and the answer of a loop over some decays of its slowest mode; None where it is not stable."""
+    if loop.sampled is not None:
+        radius = float(np.abs(np.linalg.eigvals(loop.sampled.complement[0])).max(initial=0.0))
+        laps = math.ceil(-DECAYS / math.log(radius)) if 0 < radius < 1 else LEAST_LAPS
+        return step_of_lap(loop.sampled, min(max(laps, LEAST_LAPS), MOST_LAPS)) if radius < 1 else None
+    net = loop.continuous
+    assert net is not None
+    if net not in judged:
+        judged[net] = verdict(net, confirm=False)
+    answer = judged[net]
+    if answer.verdict != "stable":
+        return None
+    horizon = DECAYS / -answer.abscissa if answer.rightmost else TIMES * slowest(net)
+    return step_of_network(net, loop.block, horizon)

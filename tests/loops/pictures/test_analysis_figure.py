@@ -60,6 +60,29 @@ def test_a_design_is_drawn_with_its_linear_loop() -> None:
     assert figure.title == "Loops of thermostat"
 
 
+KINK = """
+coherence: 1
+components: {a: {state: "x' = max(-0.5 * delayed(a.x, 1 s), -2 * delayed(a.x, 1 s)) / 1 s", from: 0.5}}
+"""
+
+
+@pytest.mark.slow
+def test_flows_on_a_kink_are_drawn_on_each_side_and_only_the_stable_one_answers_a_step() -> None:
+    """A loop opened on one side of a kink has a name of its own, behind the block of its state."""
+    from coherence.loops.analysis.design_analysis import analysed as of
+
+    model = elaborate(read_text(KINK))
+    figure = of_design("kink", of(model), model, kinds=["bode", "step", "roots", "map"])
+    (step,) = (panel for panel in figure.panels if panel.title.startswith("step"))
+    assert [line.name for line in step.lines] == ["a.x, branch 1"]
+    assert [panel.title for panel in figure.panels if panel.title.startswith(("all roots", "stable (blue)"))] == [
+        "all roots to a decay of 3.18/s: a.x, branch 1", "all roots to a decay of 0.691/s: a.x, branch 2",
+        "stable (blue) by gain and delay of a.x, branch 1",
+    ]  # fmt: skip
+    assert {"no step: a.x, branch 2 not proved stable", "no map: a.x, branch 2 not proved stable"} < {*figure.notes}
+    assert "pale bands: what L cannot leave between the points that are drawn, by proof" in figure.notes
+
+
 def test_nothing_in_feedback_is_one_empty_panel() -> None:
     figure = of_design("x", DesignAnalysis((), (("cron", "reads no signal"),), ()))
     assert [panel.title for panel in figure.panels] == ["no loops in feedback"]

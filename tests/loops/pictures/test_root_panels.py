@@ -14,7 +14,6 @@ from coherence.loops.pictures.root_panels import (
     multipliers_panel,
     roots_panel,
     roots_to_decay,
-    slowest_decay,
 )
 
 HAYES = loop([1.0], [1.0, 0.0], delay=1.0)  # s + exp(-s) = 0: s = W_k(-1)
@@ -30,8 +29,6 @@ def test_all_roots_to_a_decay_are_those_of_lambert() -> None:
 def test_the_decay_is_chosen_where_nobody_says_one() -> None:
     known = roots_to_decay(HAYES)
     assert known.decay == pytest.approx(4 * 0.3181315, rel=1e-6)
-    assert slowest_decay(HAYES) == pytest.approx(0.3181315, rel=1e-6)
-    assert slowest_decay(loop([2.0], [1.0, 0.0], delay=1.0)) is None
 
 
 def test_the_unstable_side_is_shaded_and_its_roots_are_crosses() -> None:

@@ -28,8 +28,21 @@ def test_a_sampled_loop_answers_as_its_recursion() -> None:
     assert course.tolist() == pytest.approx([0, 1, 1, 1, 1])
 
 
+@pytest.mark.parametrize(("gain", "drawn"), [(1.0, ["loop"]), (2.0, [])])
+def test_an_unstable_loop_with_a_delay_has_no_step(gain: float, drawn: list[str]) -> None:
+    """The critical gain is pi / 2; the transform of what grows was inverted to an answer that settles."""
+    panel = step_panel([opened_at(loop([gain], [1.0, 0.0], delay=1.0), "loop")])
+    assert [line.name for line in panel.lines] == drawn
+
+
+def test_the_answer_of_a_slow_loop_is_drawn_to_its_end() -> None:
+    (line,) = step_panel([opened_at(loop([1e-4], [1.0, 0.0]), "loop")]).lines
+    assert line.points[-1][0] == pytest.approx(6e4, rel=0.01)
+    assert line.points[-1][1] == pytest.approx(1, abs=0.01)
+
+
 def test_an_unstable_sampled_loop_has_no_step() -> None:
     net = network([Block("plant", (1.5,), (1.0, 0.0), 0.0, rate=2.0)], [Coupling("plant", "plant", -1)])
-    panel = step_panel([opened_at(net, "plant")], None)
+    panel = step_panel([opened_at(net, "plant")])
     assert panel.lines == ()
     assert panel.x == "time, s"
