@@ -125,7 +125,7 @@ def test_what_stands_beside_a_queue_is_asked_for_instead_of_a_number(text: str, 
     ],
 )
 def test_second_copies_keep_an_overload_too(call: str, low: float, high: float) -> None:
-    assert overload(DESIGN.format(call=call, cv="1", pool="")) == [(low, high)]
+    assert overload(DESIGN.format(call=f"{call}, on_timeout: abandon", cv="1", pool="")) == [(low, high)]
 
 
 def overload(text: str) -> list[tuple[float, float]]:
@@ -138,8 +138,8 @@ def test_tries_of_the_calls_above_may_keep_an_overload() -> None:
 workload: {web: {rate: 3 req/s}}
 components: {api: {copies: 9}, pool: {copies: 4}}
 calls:
-  - {from: web, to: api, tries: 3, per_try: 9 s}
-  - {from: api, to: pool, tries: 2, per_try: 1 s}
+  - {from: web, to: api, tries: 3, per_try: 9 s, on_timeout: abandon}
+  - {from: api, to: pool, tries: 2, per_try: 1 s, on_timeout: abandon}
 """
     assert overload(nested) == [(1 / 6, 1 / 2), (1 / 3, 1 / 3)]
     assert overload(nested.replace("tries: 2, ", "")) == [(1 / 3, 1 / 3), (1 / 3, 1)]
@@ -150,12 +150,57 @@ def test_withdrawn_tries_keep_no_overload() -> None:
     assert overload(DESIGN.format(call="per_try: 1 s, tries: 4, on_timeout: cancel", cv="1", pool="")) == []
 
 
-@pytest.mark.parametrize(("more", "low", "high"), [("", 0.25, 0.25), (", deadline: 5 s", 0.25, 1.0)])
-def test_a_deadline_may_end_the_tries_that_keep_an_overload(more: str, low: float, high: float) -> None:
-    design = read_text(DESIGN.format(call=f"per_try: 1 s, tries: 4{more}", cv="1", pool=""))
+LIMIT = "limits: {room: {counts: pool.waiting, at_most: 10, when_full: reject}}\n"
+
+
+LASTING = "on_timeout: abandon, per_try: 1 s, tries: 4"
+
+
+@pytest.mark.parametrize(
+    ("call", "pool", "limits", "high"),
+    [
+        (LASTING, "", "", 0.25),
+        (LASTING + ", deadline: 5 s", "", "", 1.0),
+        ("per_try: 1 s, tries: 4", "", "", 1.0),  # nothing says that late tries are served
+        ("tries: 4, on_timeout: abandon", "", "", 1.0),  # no try times out
+        (LASTING, ", discipline: lifo", "", 1.0),
+        (LASTING, "", LIMIT, 1.0),
+        (LASTING, "", LIMIT.replace("reject", "wait"), 0.25),
+    ],
+)
+def test_what_may_end_an_overload_leaves_a_range(call: str, pool: str, limits: str, high: float) -> None:
+    design = read_text(DESIGN.format(call=call, cv="1", pool=pool) + limits)
     (found,) = design_floors(design, [entry("overload_free_load").bound])
     assert found.floor is not None
-    assert (float(found.floor.low), float(found.floor.high)) == (low, high)
+    assert (float(found.floor.low), float(found.floor.high)) == (0.25, high)
+
+
+def lasting(load: float, *, room: int | None = None, newest: bool = False, tries: int = 4) -> bool:
+    """Plays a server of one request a second after five seconds of three: whether its callers starve long afterwards.
+
+    A try waits 2 s and is then made anew, up to so many; its work stays.  `room`: how many may wait.
+    """
+    queue: list[tuple[int, int]] = []  # (when it came, which try)
+    turned: list[tuple[int, int]] = []
+    answered, owed = 0, 0.0
+    for now in range(600):
+        owed += 3 if now < 5 else load
+        anew = [(now, number + 1) for at, number in [*queue, *turned] if at == now - 2 and number < tries]
+        coming = [*anew, *[(now, 1)] * int(owed)]
+        owed -= int(owed)
+        taken = len(coming) if room is None else max(0, room - len(queue))
+        queue, turned = [*queue, *coming[:taken]], [*(each for each in turned if each[0] > now - 2), *coming[taken:]]
+        if queue:
+            came, _ = queue.pop(-1 if newest else 0)
+            answered += now >= 500 and now - came < 2
+    return answered < 100 * load / 2
+
+
+def test_a_queue_with_room_for_few_or_that_serves_the_newest_ends_an_overload_that_else_lasts() -> None:
+    assert lasting(0.5)
+    assert not lasting(0.2)
+    assert not lasting(0.5, room=2)
+    assert not lasting(0.5, newest=True)
 
 
 @pytest.mark.parametrize(

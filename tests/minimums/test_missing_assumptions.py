@@ -14,7 +14,10 @@ from coherence.base.errors import UsageError
 from coherence.language.reading import read_text
 from coherence.minimums import sensitivity
 from coherence.minimums.assumptions import assumption
+from coherence.minimums.bounds.network_coherence import settled
+from coherence.minimums.bounds.optimisation_messages import error_left
 from coherence.minimums.design_floors import design_floors
+from coherence.minimums.fabric.wiring import Wire, fabric, ring
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
 
@@ -60,6 +63,10 @@ from coherence.minimums.registry import entry
         ("clock_synchronisation", "unrelated_delays"),
         ("linearizable_read", "unrelated_delays"),
         ("linearizable_write", "unrelated_delays"),
+        ("overload_free_load", "fcfs"),  # the newest is served first: it is answered in time
+        ("overload_free_load", "long_queue"),  # room for as many as are answered in time
+        ("neighbour_skew", "slow_drift"),  # what a fast member hears would come sooner than the least delay
+        ("optimisation_messages", "many_coordinates"),  # a chain that ends has less behind the known ones
         ("reading_age_mean", "free_phases"),  # a loop that reads just after its sensor
         ("reading_age_longest", "free_phases"),
     ],
@@ -227,3 +234,19 @@ def test_a_slope_where_the_bound_holds_on_neither_side_is_that_of_its_formula(mo
     [slope] = sensitivity.sensitivities(entry("election_messages").bound, {"n": Fraction(4)})
     assert not slope.exact
     assert slope.elasticity == pytest.approx((5 * math.log2(5) / 4 + 0.5 - 2.5) * 4 / 2.5)
+
+
+def test_both_ends_of_a_link_whose_wire_goes_one_way_correct() -> None:
+    """A circle of three one-way wires is held as well as one of links: 1/2 (1/3 + 1/3)/3 = 1/9."""
+    wires = [Wire(near, far, Fraction(1)) for near, far in itertools.pairwise("abca")]
+    graphs: tuple[Any, ...] = (fabric("abc", wires), ring(3))
+    held = [at(entry("network_coherence").bound, {"fabric": graph, "gain": 1, "noise": 1}) for graph in graphs]
+    assert held == pytest.approx([1 / 9, 1 / 9])
+    assert settled(3, dict.fromkeys(itertools.permutations(range(3), 2), 1.0)) == pytest.approx(1 / 9)
+
+
+def test_a_chain_of_few_coordinates_is_nearer_its_minimum_than_an_endless_one() -> None:
+    """Condition 100, 24 coordinates, 22 messages: 23 are known, and .6 of the endless chain's error is left."""
+    share = 9 / 11
+    left = math.sqrt((share**46 - share**48) / (1 - share**48))
+    assert left < 0.6 * error_left(100, 23)

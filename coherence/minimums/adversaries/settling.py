@@ -95,6 +95,9 @@ def retried(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     if "all_tries_made" in dropped:
         tries = min(tries, choose((1, tries)))  # a budget ends them
 
+    if dropped & {"fcfs", "long_queue"}:
+        tries = 1  # the newest, or all that there is room for, are answered in time
+
     def settles(load: float) -> bool:
         backlog = 1000.0
         for _ in range(60_000):
@@ -144,6 +147,6 @@ ADVERSARIES = (
         "tries that keep an overload",
         {"overload_free_load": tuple(_given(tries=t) for t in (2, 4))},
         retried,
-        ("abandoned_work_is_served", "same_cause", "all_tries_made"),
+        ("abandoned_work_is_served", "same_cause", "all_tries_made", "fcfs", "long_queue"),
     ),
 )  # fmt: skip

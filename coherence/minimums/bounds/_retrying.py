@@ -38,7 +38,7 @@ def sends_of(design: Design, call: Call, seen: frozenset[str] = frozenset()) -> 
     most = [times[1] for times in above if times is not None]
     if len(most) < len(above):
         return None
-    fewest = Fraction(1) if _ends_early(design, call) else tries[0] * surely
+    fewest = Fraction(1) if _ends_early(design, call) or _drains(design, call) else tries[0] * surely
     return fewest, tries[1] * copies * max(most, default=Fraction(1))
 
 
@@ -58,6 +58,16 @@ def _ends_early(design: Design, call: Call) -> bool:
     patience = (*(one.deadline for one in around), *(workload.deadline for workload in asking))
     guarded = any(one.budget is not None or one.breaker is not None for one in around)
     return guarded or any(isinstance(limit, Quantity) for limit in patience)
+
+
+def _drains(design: Design, call: Call) -> bool:
+    """Returns whether a queue of what times out may empty by itself: who is newest is served, a limit turns away what
+    is too much, no try times out, or nothing says that late work is done all the same.
+    """
+    callee = design.components.get(str(call.callee))
+    in_turn = callee is None or str(callee.discipline or "fifo") == "fifo"
+    bounded = any(limit.when_full is not None and str(limit.when_full) != "wait" for limit in design.limits.values())
+    return bounded or not in_turn or not isinstance(call.per_try, Quantity) or str(call.on_timeout) != "abandon"
 
 
 def _above(design: Design, thing: str) -> set[str]:

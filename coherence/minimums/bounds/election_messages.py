@@ -12,10 +12,11 @@ Elections on rings and chains grow faster than their members; a first leader tha
 8 processes: 6.5 messages.
 
 ## Source
-J. Burns, "A formal model for message passing systems", Indiana University TR 91, 1980; H. Attiya and J. Welch,
-Distributed Computing, 2nd edition 2004, chapter 3 (report and section were not looked up: the recursion is solved here,
-and the argument stands above); with equal steps, names that are only compared: G. Frederickson
-and N. Lynch, J. ACM 34(1), 1987.
+With equal steps and names that are only compared: G. Frederickson and N. Lynch, "The impact of synchronous
+communication on the problem of electing a leader in a ring", STOC 1984 and J. ACM 34(1), 1987 (its abstract states
+n log n).  Without steps, cited from memory: J. Burns, "A formal model for message passing systems", Indiana University
+TR 91, 1980; H. Attiya and J. Welch, Distributed Computing, 2nd edition 2004, chapter 3.  The number rests on the
+argument above and on the recursion, which is solved here, on neither of them.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ BOUND = Bound(
     formula="n * log2(n) / 4 + 1 / 2",
     valid="log2(n) == floor(log2(n))",
     assumptions=("ring_links", "unknown_names", "unknown_size", "late_messages"),
-    source="Burns 1980; Attiya and Welch 2004; Frederickson and Lynch 1987",
+    source="the recursion above; Frederickson and Lynch 1987; from memory Burns 1980, Attiya and Welch 2004",
     examples=(
         Example({"n": 2}, 1.0, "one hears of the other"),
         Example({"n": 8}, 6.5, "recursion"),

@@ -13,9 +13,10 @@ a law of the vectors that is known beforehand need less.
 1,000,000 numbers within 1 %: 6.64 million bits, 831 kB.
 
 ## Source
-A. Kolmogorov and V. Tikhomirov, "e-entropy and e-capacity of sets in functional spaces", 1959; for means over machines
-Y. Zhang, J. Duchi, M. Jordan and M. Wainwright, "Information-theoretic lower bounds for distributed statistical
-estimation with communication constraints", NeurIPS 2013 (neither was looked up: the argument is above, and proved).
+Volumes of balls, above; Encyclopedia of Mathematics, "Epsilon-entropy" (the logarithm to base 2 of the fewest balls
+that cover a set).  For means over machines, of samples of one law, with bits in all: Y. Zhang, J. Duchi, M. Jordan and
+M. Wainwright, "Information-theoretic lower bounds for distributed statistical estimation with communication
+constraints", NeurIPS 2013, 2328-2336: another statement, of which nothing is used.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ BOUND = Bound(
     ),
     formula="dimension * log2(1 / error)",
     assumptions=("deterministic_policy", "no_forecast", "delimited_messages"),
-    source="Kolmogorov and Tikhomirov 1959; Zhang et al. 2013",
+    source="volumes of balls; Encyclopedia of Mathematics, Epsilon-entropy",
     examples=(
         Example({"dimension": 1_000_000, "error": Fraction(1, 100)}, 1e6 * 6.643856189774724, "arithmetic"),
         Example({"dimension": 1, "error": Fraction(1, 2)}, 1.0, "one bit halves a line"),

@@ -4,7 +4,8 @@
 a u/4 (2 + k) with k the largest number of times that b = max(2, 2 (c - a)/(a e)) divides the D links of the longest
 shortest way (rounded up, and down): clocks are corrected to run between the rates a and c, hardware drifts by e, delays
 are uncertain by u.  Delays hide a skew of a u/2 a link on a whole way; while it is corrected, at no more than c - a,
-the same happens on the b-th part of the way that is skewed most, and so on down to one link.
+the same happens on the b-th part of the way that is skewed most, and so on down to one link.  While a member runs
+faster, what it hears over a link comes e (d + u/2) sooner, with d the least delay: that must leave room for u/2.
 
 ## Why it matters
 Neighbours (two ends of one link, two stages of one pipeline) are not as near as their own link alone would allow:
@@ -81,7 +82,7 @@ BOUND = Bound(
         Symbol("drift", "1", "how much faster than time hardware may run", Trend.RISES, open_=True, most=1.0, sign="e"),
     ),
     compute=seconds,
-    assumptions=("messages_only", "unicast", "unrelated_delays", "bounded_rates"),
+    assumptions=("messages_only", "unicast", "unrelated_delays", "bounded_rates", "slow_drift"),
     source="Fan and Lynch 2006; Lenzen, Locher and Wattenhofer 2010",
     examples=(
         Example(

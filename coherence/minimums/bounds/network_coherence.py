@@ -19,6 +19,7 @@ of local feedback", IEEE Trans. Automatic Control 57(9), 2012.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, cast
@@ -51,16 +52,16 @@ def variance(inputs: Inputs) -> Fraction | float:
 
 
 def linked(graph: Fabric) -> tuple[int, Weights]:
-    """Returns the number of nodes, and a weight of 1 for each link either way.  Raises UsageError beyond MOST."""
+    """Returns the number of nodes, and a weight of 1 for each link, also where its wire goes one way alone: both ends
+    correct.  Raises UsageError beyond MOST.
+    """
     nodes = graph.nodes
     if len(nodes) > MOST:
         raise UsageError(f"{graph} has more than {MOST} nodes")
-    index, weights = {name: k for k, name in enumerate(nodes)}, dict[tuple[int, int], Fraction]()
-    for wire in graph.wires:
-        for pair in ((wire.source, wire.target), (wire.target, wire.source)):
-            ends = index[pair[0]], index[pair[1]]
-            weights[ends] = weights.get(ends, Fraction(0)) + Fraction(1, 2)
-    return len(nodes), weights
+    index = {name: k for k, name in enumerate(nodes)}
+    counted = Counter((index[wire.source], index[wire.target]) for wire in graph.wires)
+    joined = {*counted, *((far, near) for near, far in counted)}
+    return len(nodes), {(near, far): Fraction(max(counted[near, far], counted[far, near])) for near, far in joined}
 
 
 def trace(size: int, weights: Weights) -> Fraction | float:

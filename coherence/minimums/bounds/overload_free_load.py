@@ -97,7 +97,7 @@ BOUND = Bound(
     loss="B",
     symbols=(Symbol("tries", "1", "tries in all, the first one included", Trend.FALLS, least=1, whole=True, sign="t"),),
     formula=FORMULA,
-    assumptions=("abandoned_work_is_served", "same_cause", "fluid", "all_tries_made"),
+    assumptions=("abandoned_work_is_served", "same_cause", "fluid", "all_tries_made", "fcfs", "long_queue"),
     source="Bronson et al. 2021",
     examples=(Example({"tries": Fraction(4)}, 0.25, "3 retries, fluid"),),
     proofs=(

@@ -12,7 +12,8 @@ m = k = n = 10,000 on 16 processors with 1,000,000 numbers each: 2.11e7 - 1e6 nu
 
 ## Source
 D. Irony, S. Toledo and A. Tiskin, "Communication lower bounds for distributed-memory matrix multiplication", JPDC
-64(9), 2004, 1017-1026 (the number of its theorem was not looked up); L. Loomis and H. Whitney 1949.
+64(9), 2004, 1017-1026 (its abstract has the growth, for conventional products, and the trade of memory for exchange;
+the constants are those of the argument above); L. Loomis and H. Whitney 1949.
 """
 
 from __future__ import annotations
