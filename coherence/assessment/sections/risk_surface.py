@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from coherence.assessment.parts.answers import Assessment
 from coherence.assessment.parts.elements import joined, note, pictured, reference, reproduced, table
+from coherence.assessment.parts.promise_risks import promise_risks
 from coherence.findings.finding import Verdict
 from coherence.reporting.pictures.design_map import STATES, DesignMap, design_map, map_drawing
 from coherence.reporting.pictures.markup import Child, Element
 
 ORDER, TITLE = 30, "Risk surface"
 MOST_PATHS = 12
+MOST_WAYS = 4  # to a promise
 
 
 def section(assessment: Assessment) -> tuple[Child, ...]:
@@ -24,6 +28,7 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
         _things(assessment, mapped),
         _zones(mapped),
         _paths(assessment),
+        *_promises(assessment, mapped),
         reproduced("graph", assessment.path, "-o", "svg"),
     )
 
@@ -49,6 +54,26 @@ def _about(of: tuple[str, ...], name: str, calls: dict[str, set[str]]) -> bool:
 def _links(assessment: Assessment, findings: object) -> Element:
     own = findings if isinstance(findings, list) else []
     return joined([reference(assessment.anchor(finding)) for finding in own])
+
+
+def _promises(assessment: Assessment, mapped: DesignMap) -> Iterator[Child]:
+    """Yields which open findings reach each promise, the nearest first."""
+    risks = list(promise_risks(assessment.design, mapped, assessment.findings))
+    if not risks:
+        yield note("No promise is stated, so no risk of breaking one is followed.")
+        return
+    rows = []
+    for risk in risks:
+        shown = [" → ".join(way) for way in risk.ways[:MOST_WAYS]]
+        more = len(risk.ways) - len(shown)
+        words = "; ".join([*shown, *([f"{more} more"] if more else [])]) or "no open finding reaches it"
+        answer = [risk.answer] if risk.answer in assessment.open_findings else []
+        verdict = str(risk.answer.verdict) if risk.answer else "no answer"
+        rows.append((risk.promise, verdict, _links(assessment, answer), ", ".join(risk.things), words))
+    header = ("promise", "verdict", "finding", "speaks of", "open findings reach it by")
+    yield table("How risks reach the promises", header, rows)
+    yield note("A way begins at a thing with an open finding. Influences go one way; load goes on along calls, tiers and "
+               "links, and delays come back.")  # fmt: skip
 
 
 def _zones(mapped: DesignMap) -> Child:
