@@ -60,7 +60,7 @@ def _sources(design: Design, mapped: DesignMap) -> Mapping[str, Collection[str]]
 
 
 def _following(things: Sequence[str], sources: Mapping[str, Collection[str]]) -> dict[str, str | None]:
-    """Returns, of each thing from which some of these are reached, the next one on a shortest way; None of themselves."""
+    """Returns, of each thing that reaches one of these, the next one on a shortest way; None of themselves."""
     following: dict[str, str | None] = dict.fromkeys(things)
     waiting = deque(things)
     while waiting:

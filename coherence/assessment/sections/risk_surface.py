@@ -72,8 +72,8 @@ def _promises(assessment: Assessment, mapped: DesignMap) -> Iterator[Child]:
         rows.append((risk.promise, verdict, _links(assessment, answer), ", ".join(risk.things), words))
     header = ("promise", "verdict", "finding", "speaks of", "open findings reach it by")
     yield table("How risks reach the promises", header, rows)
-    yield note("A way begins at a thing with an open finding. Influences go one way; load goes on along calls, tiers and "
-               "links, and delays come back.")  # fmt: skip
+    yield note("A way begins at a thing with an open finding. Influences go one way; load goes on along calls, tiers "
+               "and links, and delays come back.")  # fmt: skip
 
 
 def _zones(mapped: DesignMap) -> Child:

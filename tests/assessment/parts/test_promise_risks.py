@@ -14,7 +14,7 @@ from tests.assessment.run_assessments import assessed, rendered
 DESIGN = """\
 coherence: 1
 workload: {web: {rate: 1 req/s}, other: {rate: 1 req/s}}
-components: {shop: {copies: 2}, store: {copies: 2}, aside: {copies: 1}, reader: {seen: pool.size, size: 3}, pool: {size: 2}}
+components: {shop: {copies: 2}, store: {copies: 2}, aside: {copies: 1}, reader: {seen: pool.size}, pool: {size: 2}}
 calls:
   - {from: web, to: shop}
   - {from: shop, to: store}
