@@ -202,11 +202,17 @@ def things_from_sources(sources: Mapping[str, str], *, without: Container[Object
     return {thing.name: thing for things in sketch.names.things.values() for thing in things}
 
 
-def design_yaml(documents: Sequence[Document]) -> str:
-    """Returns the design as YAML of the language, each value with the place that it came from."""
+def design_yaml(documents: Sequence[Document], *, telemetry: bool = False) -> str:
+    """Returns the design as YAML of the language, each value with the place that it came from.
+
+    telemetry: with the queries that ask a Prometheus for what autoscalers read and write.
+    """
+    from coherence.importers._queries import telemetry_of
     from coherence.importers._writing import written
 
     root, sketch, _ = _assembled(documents)
+    if telemetry and (queries := telemetry_of(sketch)) is not None:
+        root.entries["telemetry"], root.keys["telemetry"] = queries, queries.place
     return written(root, sorted(dict.fromkeys(sketch.not_modelled)))
 
 

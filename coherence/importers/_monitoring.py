@@ -79,6 +79,7 @@ class MetricSources:
     evaluations: list[Scalar] = field(default_factory=list)
     relists: list[Scalar] = field(default_factory=list)
     used: set[Place] = field(default_factory=set)
+    queries: dict[str, Scalar] = field(default_factory=dict)  # of signals, for `telemetry:`
 
 
 def duration(view: FieldView, key: str) -> Scalar | None:

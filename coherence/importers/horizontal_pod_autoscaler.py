@@ -16,6 +16,7 @@ from coherence.base.places import Place
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
+from coherence.importers._queries import add_queries
 from coherence.importers._scaling import Autoscaler, Metric
 from coherence.importers._sketch import Sketch, default_of, default_scalar
 from coherence.language.document import Items, Node, Scalar, Table
@@ -51,6 +52,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     behavior = spec.table("behavior")
     loop = Autoscaler(name, PART, *workload, metrics, place, low or Scalar("1", fewest), high, behavior)
     scaling.add_loop(sketch, manifest, loop)
+    add_queries(manifest, sketch, loop)
 
 
 def _metrics(manifest: Manifest, sketch: Sketch, thing: str) -> tuple[list[Metric], Place]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import as_amount, integer, respelled
+from coherence.importers._queries import add_queries
 from coherence.importers._scaling import Autoscaler, Metric
 from coherence.importers._sketch import Sketch, default_of, listed
 from coherence.language.document import Items, Node, Scalar
@@ -68,6 +69,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         respelled(low, "1") if zero else low, most, config.table("behavior") if config else None, _sensor(spec, views),
     )  # fmt: skip
     scaling.add_loop(sketch, manifest, loop, fewest=low)
+    add_queries(manifest, sketch, loop)
 
 
 def _bound(spec: FieldView, key: str, default: int) -> Scalar:
