@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.promise_answers import promise_answers
 from coherence.language.design import Design
+from coherence.language.names import bare_names
 from coherence.reporting.pictures.design_map import DesignMap
 
 OPEN = (Verdict.CONFLICT, Verdict.UNDECIDED)
@@ -38,9 +39,9 @@ def promise_risks(design: Design, mapped: DesignMap, findings: Sequence[Finding]
     nodes = [node.name for node in mapped.graph.nodes]
     sources = _sources(design, mapped)
     open_ = [name for name in nodes if mapped.state(name) in OPEN]
-    answers = promise_answers(design, findings)
+    answers, bare = promise_answers(design, findings), bare_names(design)
     for name, promise in design.promises.items():
-        words = set(WORD.findall(promise.text))
+        words = {bare.get(word, word).split(".")[0] for word in WORD.findall(promise.text)}
         things = tuple(node for node in nodes if node in words)
         following = _following(things, sources)
         ways = sorted((_way(node, following) for node in open_ if node in following), key=len)

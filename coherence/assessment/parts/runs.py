@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherence.assessment.parts.elements import rounded
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.study.course import Array, CourseCurve, RunCourse
 
@@ -143,5 +144,5 @@ def unit_words(values: Iterable[float], unit: str) -> str:
     if not every:
         return "not known"
     low, high = min(every), max(every)
-    words = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    words = rounded(low) if low == high else f"{rounded(low)} to {rounded(high)}"
     return f"{words} {unit}".rstrip()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coherence.assessment.parts.answers import Assessment
-from coherence.assessment.parts.elements import note, pictured, reproduced, table
+from coherence.assessment.parts.elements import note, pictured, reproduced, rounded, table
 from coherence.findings.finding import Accounting, Finding, Verdict
 from coherence.reporting.pictures.markup import Child
 from coherence.reporting.pictures.ratios import ChangeRatio, ratios_drawing
@@ -104,19 +104,23 @@ def _ratios(changes: Iterable[RunChange]) -> Iterator[ChangeRatio]:
         before, after, own = change.before.value, change.after.value, change.change
         if before > 0 and after > 0 and not (change.before.more_than or change.after.more_than):
             ends = (after - before, *(end for end in (own.low, own.high) if end is not None))
-            words = f"{before:.3g} → {after:.3g} {own.unit}".rstrip()
+            words = f"{rounded(before, 3)} → {rounded(after, 3)} {own.unit}".rstrip()
             low, high = max(0.0, 1 + min(ends) / before), 1 + max(ends) / before
             ratios.append(ChangeRatio(change.name, after / before, low, high, words))
     yield from sorted(ratios, key=lambda ratio: -abs(math.log(ratio.value)))
 
 
 def _value(reading: StudyReading) -> str:
-    return f"more than {reading.value:.4g}" if reading.more_than else f"{reading.value:.4g}"
+    return f"more than {rounded(reading.value)}" if reading.more_than else rounded(reading.value)
 
 
 def _interval(reading: StudyReading) -> str:
-    ends = "" if reading.low is None or reading.high is None else f" [{reading.low:.3g}, {reading.high:.3g}]"
-    return f"{reading.value:+.4g}{ends}"
+    ends = (
+        ""
+        if reading.low is None or reading.high is None
+        else f" [{rounded(reading.low, 3)}, {rounded(reading.high, 3)}]"
+    )
+    return f"{rounded(reading.value, sign=True)}{ends}"
 
 
 def _indices(assessment: Assessment) -> Iterator[Child]:

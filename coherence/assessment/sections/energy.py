@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coherence.assessment.parts.answers import Assessment
-from coherence.assessment.parts.elements import FigurePart, note, pictured, reproduced, table
+from coherence.assessment.parts.elements import FigurePart, note, pictured, reproduced, rounded, table
 from coherence.assessment.parts.runs import curves_of, sampled
 from coherence.reporting.pictures.figure import Figure, Guide, Line, Panel
 from coherence.reporting.pictures.markup import Child
@@ -62,4 +62,4 @@ def _row(name: str, periods: Array, swings: Array) -> tuple[str, ...]:
     at = int(swings.argmax())
     whole = float(np.sqrt((swings**2).sum()))
     share = f"{100 * float(np.sqrt((swings[max(0, at - 1) : at + 2] ** 2).sum())) / whole:.0f} %" if whole > 0 else ""
-    return name, f"{periods[at]:.4g} s", f"{swings[at]:.4g} W", share
+    return name, f"{periods[at]:.4g} s", f"{rounded(swings[at])} W", share

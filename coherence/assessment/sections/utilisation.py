@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from coherence.assessment.parts.answers import Assessment
-from coherence.assessment.parts.elements import note, pictured, reproduced, table
+from coherence.assessment.parts.elements import note, pictured, reproduced, rounded, table
 from coherence.assessment.parts.runs import RunAnswers, curves_of, means
 from coherence.reporting.pictures.heat_map import HeatRow, heat_map, matrix_map
 from coherence.reporting.pictures.markup import Child
@@ -71,5 +71,5 @@ def _vain(runs: RunAnswers, name: str) -> float:
 
 def _row(name: str, share: Array, servers: CourseCurve) -> tuple[str, ...]:
     low, high = float(servers.values.min()), float(servers.values.max())
-    count = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    count = rounded(low) if low == high else f"{rounded(low)} to {rounded(high)}"
     return name, count, *(f"{100 * float(n):.0f} %" for n in (share.min(), share.mean(), share.max()))

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from coherence.assessment.parts.answers import Assessment
-from coherence.assessment.parts.elements import note, pictured, reproduced, table
+from coherence.assessment.parts.elements import note, pictured, reproduced, rounded, table
 from coherence.assessment.parts.runs import curves_of, loop_bounds, means, unit_words
 from coherence.base.number_text import render_clock
 from coherence.reporting.pictures.heat_map import HeatRow, heat_map
@@ -65,7 +65,9 @@ def _row(curve: CourseCurve, bounds: tuple[float, float] | None) -> tuple[str, .
     values = np.nan_to_num(curve.values)
     span = values.max() - values.min()
     gone = np.flatnonzero(np.abs(values - values[0]) > MOVES * span)
-    words = "none stated" if bounds is None else f"{bounds[0]:.4g} to {bounds[1]:.4g}{_reached(values, bounds)}"
+    words = (
+        "none stated" if bounds is None else f"{rounded(bounds[0])} to {rounded(bounds[1])}{_reached(values, bounds)}"
+    )
     return (
         _name(curve), unit_words(values.tolist(), curve.unit), words,
         _clock(curve.times[gone[0]]) if len(gone) else "", _clock(curve.times[values.argmax()]),

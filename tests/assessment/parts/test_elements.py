@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.assessment.parts.elements import badge, joined, reference, reproduced, table
+from coherence.assessment.parts.elements import badge, joined, reference, reproduced, rounded, table
 from coherence.findings.finding import Verdict
 
 
@@ -24,3 +24,9 @@ def test_a_command_is_quoted_for_a_shell() -> None:
 def test_references_stand_in_one_line() -> None:
     line = joined([reference("F1"), reference("F2")]).render()
     assert line == '<span><a href="#F1">F1</a>, <a href="#F2">F2</a></span>'
+
+
+def test_numbers_are_rounded_without_an_exponent() -> None:
+    values = (16341.0, 90000.0, 0.012345, -4.53, 0.0, 1.5e12)
+    assert [rounded(value) for value in values] == ["16340", "90000", "0.01235", "-4.53", "0", "1.5e+12"]
+    assert rounded(4.53, 2, sign=True) == "+4.5"

@@ -22,6 +22,7 @@ calls:
 promises:
   quick: always web.latency <= 1 s
   small: always pool.size <= 9
+  bare: always seen <= 9
 """
 
 
@@ -31,20 +32,22 @@ def _map(*open_: str) -> DesignMap:
 
 
 def test_delays_come_back_along_calls_and_what_is_apart_reaches_nothing() -> None:
-    quick, small = promise_risks(read_text(DESIGN), _map("store", "aside"), ())
+    quick, small, bare = promise_risks(read_text(DESIGN), _map("store", "aside"), ())
     assert (quick.things, quick.ways) == (("web",), (("store", "shop", "web"),))
+    assert bare.things == ("reader",)
     assert (small.things, small.ways, small.answer) == (("pool",), (), None)
 
 
 def test_influences_go_one_way_and_the_nearest_comes_first() -> None:
-    _, small = promise_risks(read_text(DESIGN), _map("reader"), ())
+    _, small, bare = promise_risks(read_text(DESIGN), _map("reader"), ())
     assert small.ways == ()  # reader reads pool, nothing acts on it
-    quick, _ = promise_risks(read_text(DESIGN), _map("store", "web", "shop"), ())
+    assert bare.ways == (("reader",),)
+    quick, *_ = promise_risks(read_text(DESIGN), _map("store", "web", "shop"), ())
     assert quick.ways == (("web",), ("shop", "web"), ("store", "shop", "web"))
 
 
 def test_the_page_has_a_row_for_each_promise() -> None:
     text = rendered(risk_surface.section(replace(assessed(), design=read_text(DESIGN))))
     assert "How risks reach the promises" in text
-    assert text.count("no open finding reaches it") == 2
+    assert text.count("no open finding reaches it") == 3
     assert "No promise is stated" in rendered(risk_surface.section(assessed()))
