@@ -70,15 +70,16 @@ def least_in_flight(design: Design, workload: Workload, thing: str) -> tuple[Lim
     None also where a request may hold several: by several calls, second copies, or tries that go on for nobody.
     """
     calls = [call for call in design.calls if (str(call.caller), str(call.callee)) == (workload.name, thing)]
-    if len(calls) != 1 or not _holds_one(workload, calls[0]):
+    if len(calls) != 1 or not holds_one(workload, calls[0]):
         return None
     counted = {workload.name, f"{workload.name}.requests", calls[0].name}
     return min(in_flight_limits(design, counted), key=lambda pair: pair[1].high, default=None)
 
 
-def _holds_one(workload: Workload, call: Call) -> bool:
+def holds_one(workload: Workload | None, call: Call) -> bool:
     """Decides whether there is one try of a call at a time, and none that its caller has left."""
-    ended = any(limit is not None for limit in (workload.deadline, call.deadline, call.per_try))
+    patience = workload.deadline if workload is not None else None
+    ended = any(limit is not None for limit in (patience, call.deadline, call.per_try))
     return call.hedge_after is None and (cancels(call) or not ended)
 
 

@@ -1,0 +1,236 @@
+"""Finds the queues that a request passes, and how long they keep it where all of them are full.
+
+Stages follow one another; of calls without an order, which may be made at once, the longest counts.  A caller waits no
+longer than its limit.  What is stated as a range stands at its worse end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from coherence.language.calls import Call
+from coherence.language.design import Limit
+from coherence.language.expressions import names as names_of
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
+from coherence.verify.facts.design_facts import DesignFacts, as_many, copies
+from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
+from coherence.verify.patterns.limits.overload import WAITING, LoadedThing, station_of
+from coherence.verify.patterns.placement._held_members import holds_one, least_in_flight, member_count
+
+ZERO = Fraction(0)
+MOST_QUEUES = 1000  # of a path: stages that call the same things again and again double it
+
+
+@dataclass(frozen=True)
+class FullQueue:
+    """A thing on a path with the limit on what waits there, how many that are, at which rate, and for how long."""
+
+    thing: str
+    limit: Limit
+    most: Fraction
+    rate: Fraction
+    wait: Fraction
+
+
+@dataclass(frozen=True)
+class QueuePath:
+    """The queues that a request passes, how long it is served on the way, and the time of both as far as it is stated.
+
+    `most`: the longest time; None where nothing bounds it.  `open`: what would say that it is no longer than `time`.
+    `assumed`: what `most` takes for granted.  `cap`: a limit on requests in flight that keeps queues shorter.
+    """
+
+    queues: tuple[FullQueue, ...] = ()
+    served: Fraction = ZERO
+    time: Fraction = ZERO
+    most: Fraction | None = ZERO
+    open: str = ""
+    assumed: tuple[str, ...] = ()
+    cap: tuple[Limit, Quantity] | None = None
+
+    def then(self, other: QueuePath) -> QueuePath:
+        """Returns this path and another one after it."""
+        return QueuePath(
+            (*self.queues, *other.queues), self.served + other.served, self.time + other.time,
+            None if self.most is None or other.most is None else self.most + other.most,
+            self.open or other.open, tuple(dict.fromkeys((*self.assumed, *other.assumed))),
+        )  # fmt: skip
+
+    def within(self, end: Fraction) -> QueuePath:
+        """Returns the path for a caller that waits no longer than this."""
+        queues = tuple(replace(queue, wait=min(queue.wait, end)) for queue in self.queues)
+        most = end if self.most is None else min(self.most, end)
+        return replace(self, queues=queues, time=min(self.time, end), most=most)
+
+
+def unbounded(needs: str, time: Fraction = ZERO) -> QueuePath:
+    """Returns a path without queues that takes at least so long, and no longer where something is said."""
+    return QueuePath((), time, time, None, needs)
+
+
+class CallPaths:
+    """The longest path behind each thing that calls others, computed once for all that call it."""
+
+    def __init__(self, facts: DesignFacts) -> None:
+        self.facts = facts
+        self.behind: dict[str, QueuePath | None] = {}
+        self.calls: dict[str, list[Call]] = {}
+        self.fallbacks: dict[str, str] = {}
+        for call in facts.design.calls:
+            if call.fallback_for is None:
+                self.calls.setdefault(str(call.caller), []).append(call)
+            else:
+                self.fallbacks[str(call.caller)] = call.name
+
+    def longest(self, thing: str) -> QueuePath | None:
+        """Returns the longest path behind a thing; None where one comes back, is conditional or asked for too much."""
+        if thing not in self.behind:
+            self.behind[thing] = None  # while it is looked for: a path comes back
+            self.behind[thing] = self._joined(thing)
+        return self.behind[thing]
+
+    def _joined(self, thing: str) -> QueuePath | None:
+        other = self.fallbacks.get(thing)
+        path = unbounded(f"when {other} is made") if other else QueuePath()
+        for own in _stages(self.calls.get(thing, [])):
+            parts = [self._of_call(call) for call in own]
+            known_parts = [part for part in parts if part is not None]
+            if len(known_parts) < len(parts) or len(path.queues) > MOST_QUEUES:
+                return None
+            path = path.then(_longest_of(thing, own, known_parts))
+        return path
+
+    def _of_call(self, call: Call) -> QueuePath | None:
+        thing = str(call.callee)
+        station = station_of(self.facts, thing)
+        full = station is not None and (station.each.open or station.demand.high >= station.capacity)
+        inner = None if call.cases or full else self.longest(thing)
+        if inner is None:
+            return None
+        path, plan = _own(self.facts, thing, station).then(inner), retry_policy_of(call)
+        end = longest_end(plan)
+        if plan.retries:
+            path = replace(path, most=None, open=path.open or f"a bound on {call.name}, which is tried again")
+        return path if end is None else path.within(end)
+
+
+def _longest_of(thing: str, calls: Sequence[Call], parts: Sequence[QueuePath]) -> QueuePath:
+    """Returns the longest of calls at once; it takes the time of all, at most, where nothing says that they are so."""
+    longest, mosts = max(parts, key=lambda part: part.time), [part.most for part in parts if part.most is not None]
+    unordered = len(calls) > 1 and calls[0].stage is None
+    order = f"the order of the calls of {thing} (`stage`)" if unordered else ""
+    most = (sum(mosts, ZERO) if unordered else max(mosts)) if len(mosts) == len(parts) else None
+    return replace(longest, most=most, open=order or next((part.open for part in parts if part.open), ""))
+
+
+def _stages(calls: Sequence[Call]) -> Iterable[list[Call]]:
+    """Returns calls that are made at once together; where some have a stage, each without one is alone."""
+    stages: dict[str, list[Call]] = {}
+    ordered = any(call.stage is not None for call in calls)
+    for number, call in enumerate(calls):
+        alone = f" {number}" if ordered else ""
+        stages.setdefault(call.stage.text if call.stage is not None else alone, []).append(call)
+    return stages.values()
+
+
+def _own(facts: DesignFacts, thing: str, station: LoadedThing | None) -> QueuePath:
+    """Returns the queue of a thing and its service, as far as they are stated."""
+    if station is None:
+        return unbounded(f"what {thing} is asked for and serves")
+    served = 1 / station.each.low
+    discipline = facts.design.components[thing].discipline
+    if discipline is not None and discipline.text != "fifo":
+        return unbounded(f"the order in which {thing} serves (`{discipline.text}`)", served)
+    limits = [*_limits(facts, thing)]
+    limit, most = min((own for own in limits if _rejects(own[0])), key=lambda own: own[1], default=(None, ZERO))
+    if limit is None:
+        return unbounded(f"a limit on {thing}.waiting that rejects", served)
+    members, room = member_count(facts, thing), _room(facts, thing)
+    waiting = min(most, *(own for _, own in limits), *([room] if room is not None else []))
+    wait = waiting / station.capacity
+    gone = members.gone if members is not None else None
+    open_ = f"how many of {thing} are gone at once ({gone.name})" if gone is not None else ""
+    assumed = (*(members.assumed if members is not None else ()), *_scaled(facts, station))
+    queue, time = FullQueue(thing, limit, waiting, station.capacity, wait), wait + served
+    return QueuePath((queue,), served, time, None if open_ else time, open_, assumed)
+
+
+def _scaled(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
+    return as_many(facts, station.thing, station.many) if station.scaled else ()
+
+
+def _limits(facts: DesignFacts, thing: str) -> Iterator[tuple[Limit, Fraction]]:
+    """Yields the limits on what waits at a thing at every time, with their numbers."""
+    for limit in facts.design.limits.values():
+        own = [path for word in WAITING if limit in facts.counted.get(path := f"{thing}.{word}", ())]
+        own += [path for path in [counted_in_flight(limit)] if path in (thing, f"{thing}.requests") and _rejects(limit)]
+        plain = limit.window is None and not limit.actions and limit.scope is None and always_holds(limit)
+        tree = cap(facts, limit) if own and plain else None
+        most = facts.range(tree).high if tree is not None else None
+        yield from [(limit, most)] if most is not None else []
+
+
+def _rejects(limit: Limit) -> bool:
+    return limit.when_full is not None and limit.when_full.text == "reject"
+
+
+def _room(facts: DesignFacts, thing: str) -> Fraction | None:
+    """Returns how many can be at a thing at once, by what its callers hold meanwhile; None where nothing says so.
+
+    A workload has requests in flight, a thing its members, each of which has one call there, and none that goes on for
+    nobody.
+    """
+    calls = [call for call in facts.design.calls if str(call.callee) == thing]
+    rooms = [_held_by(facts, call, thing) for call in calls]
+    stated = [room for room in rooms if room is not None]
+    once = len({str(call.caller) for call in calls}) == len(calls) == len(stated)
+    return sum(stated, ZERO) if once else None
+
+
+def _held_by(facts: DesignFacts, call: Call, thing: str) -> Fraction | None:
+    workload = facts.design.workload.get(str(call.caller))
+    if workload is not None:
+        least = least_in_flight(facts.design, workload, thing)
+        return least[1].high if least is not None else None
+    members = copies(facts, str(call.caller)) if holds_one(None, call) else None
+    return members.high if members is not None else None
+
+
+def held_up(facts: DesignFacts, names: Iterable[str]) -> Iterator[str]:
+    """Yields limits that make requests of one of these names wait before they come to a queue."""
+    heads = set(names)
+    for limit in facts.design.limits.values():
+        counted = names_of(limit.counts.tree) if limit.counts is not None and not _rejects(limit) else ()
+        if limit.at_most is not None and heads & {path.partition(".")[0] for path in counted}:
+            yield f"how long requests wait for {limit.name}"
+
+
+def passed(queues: Sequence[FullQueue], room: Fraction | None) -> Fraction:
+    """Returns how long the last of full queues waits in all of them, where nobody else comes to any of these.
+
+    What leaves one comes to the next: a queue that is served faster than the one before it grows shorter meanwhile.  No
+    more than `room` wait in all, and the slowest are filled first; queues at the beginning may be empty.
+    """
+    filled = _filled(queues, room)
+    return max((_waits(filled[number:]) for number in range(len(filled))), default=ZERO)
+
+
+def _filled(queues: Sequence[FullQueue], room: Fraction | None) -> list[FullQueue]:
+    left, filled = room, list(queues)
+    for number in sorted(range(len(queues)), key=lambda n: queues[n].rate):
+        most = queues[number].most if left is None else min(left, queues[number].most)
+        filled[number] = replace(queues[number], most=most)
+        left = None if left is None else left - most
+    return filled
+
+
+def _waits(queues: Sequence[FullQueue]) -> Fraction:
+    elapsed, coming = ZERO, None
+    for queue in queues:
+        slower = queue.rate - coming if coming is not None and coming < queue.rate else ZERO
+        elapsed += min(queue.wait, max(ZERO, queue.most - slower * elapsed) / queue.rate)
+        coming = queue.rate if coming is None else min(coming, queue.rate)
+    return elapsed
