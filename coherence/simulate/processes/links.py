@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from coherence.base.graphs import reached
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import boundaries_between
@@ -48,10 +49,10 @@ def with_links(design: Design, flow: RequestFlow, program: Program, notes: list[
 def _joined(station: Station, alike: Sequence[Station], notes: list[str]) -> Station:
     """Returns a way of a link with the time of each source's transfers; of a source of several, the longest."""
     longest = max((other.service for other in alike), key=lambda service: service.mean)
-    if len({other.service.mean for other in alike}) > 1:
-        notes.append(f"{station.name} takes as long for each transfer as for the longest of its source")
     by_source: dict[str, Service] = {}
     for name, service in (pair for other in alike for pair in other.by_source.items()):
+        if by_source.get(name, service).mean != service.mean:
+            notes.append(f"{station.name} takes as long for each transfer of {name} as for its longest")
         by_source[name] = max(by_source.get(name, service), service, key=lambda one: one.mean)
     return replace(station, service=longest, by_source=by_source)
 
@@ -73,9 +74,9 @@ def _stops(design: Design, flow: RequestFlow, notes: list[str]) -> Iterator[tupl
     """Yields each route that goes over links or across boundaries, with the stations that stand for them."""
     for route, call in flow.calls.items():
         caller, callee = flow.ends[route]
-        source = caller if caller in design.workload else ""
+        sources = _sources(design, caller)
         on_it = [t for t in transfers(design) if (t.call is call if call is not None else t.callee == callee)]
-        own = [station for t in on_it[:1] for hop in t.hops for station in _hop(t, hop, source, notes)]
+        own = [station for t in on_it[:1] for hop in t.hops for station in _hop(t, hop, sources, notes)]
         notes += [f"{route} passes no link: {t.needs}" for t in on_it if t.needs]
         before = caller if call is not None else on_it[0].caller if on_it else ""
         crossed = boundaries_between(design, before, callee) if before in design.components else ()
@@ -85,7 +86,15 @@ def _stops(design: Design, flow: RequestFlow, notes: list[str]) -> Iterator[tupl
             yield route, tuple(own)
 
 
-def _hop(transfer: Transfer, hop: Hop, source: str, notes: list[str]) -> Iterator[Station]:
+def _sources(design: Design, caller: str) -> tuple[str, ...]:
+    """Returns the workloads whose requests a caller sends on: itself, or those behind its callers."""
+    callers: dict[str, list[str]] = {}
+    for call in design.calls:
+        callers.setdefault(str(call.callee), []).append(str(call.caller))
+    return tuple(sorted(reached([caller], lambda name: callers.get(name, ())) & design.workload.keys()))
+
+
+def _hop(transfer: Transfer, hop: Hop, sources: Sequence[str], notes: list[str]) -> Iterator[Station]:
     rate, latency = hop.link.constants.get("bandwidth"), hop.link.constants.get("latency")
     name = f"link {hop.shared_name}"
     if isinstance(rate, Quantity) and rate.low > 0 and transfer.carries is not None:
@@ -93,7 +102,7 @@ def _hop(transfer: Transfer, hop: Hop, source: str, notes: list[str]) -> Iterato
         takes = Service(size / lower(rate, f"bandwidth of {name}", notes), "constant", 0.0)
         many = int(lower(hop.link.count, f"count of {name}", notes)) if hop.link.count is not None else 1
         fair = hop.link.shares is not None and hop.link.shares.text == "fair"
-        own = {source: takes} if source else {}
+        own = dict.fromkeys(sources, takes)
         yield Station(name, many, takes, by_source=own, discipline="fair" if fair else "fifo")
     else:
         notes.append(f"{transfer.name} takes no time on {name} but its latency: `carries` or `bandwidth` is not stated")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from coherence.language.reading import read_text
 from coherence.simulate.processes import processes
-from coherence.simulate.requests.program import Program
+from coherence.simulate.requests.engine import simulate
+from coherence.simulate.requests.program import Arrivals, Program
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
+from tests.simulate.requests.test_fair_shares import fluid
 
 TEXT = """coherence: 1
 workload: {r: {rate: 5 req/s}}
@@ -62,3 +67,46 @@ components:
 """
     (source,) = program(text).sources
     assert [stage[0] for stage in source.plan] == ["r -> first", "link a - b way", "r -> second"]
+
+
+ACROSS = """coherence: 1
+workload: {long: {rate: 2 req/s}, near: {rate: 2 req/s}, far: {rate: 2 req/s}}
+infrastructure:
+  tiers: {a: {count: 9}, b: {count: 9}, c: {count: 9}}
+  links:
+    - {ends: [a, b], bandwidth: 1 MB/s, shares: fair, count: 2}
+    - {ends: [b, c], bandwidth: 1 MB/s, shares: fair}
+components:
+  first: {copies: 99, runs_on: a, takes: {serve: 0 s}}
+  start: {copies: 99, runs_on: a, takes: {serve: 0 s}}
+  middle: {copies: 99, runs_on: b, takes: {serve: 0 s}}
+  hub: {copies: 99, runs_on: b, takes: {serve: 0 s}}
+  end: {copies: 99, runs_on: c, takes: {serve: 0 s}}
+  last: {copies: 99, runs_on: c, takes: {serve: 0 s}}
+calls:
+  - {from: long, to: first}
+  - {from: first, to: end, carries: 200 kB}
+  - {from: near, to: start}
+  - {from: start, to: middle, carries: 600 kB}
+  - {from: far, to: hub}
+  - {from: hub, to: last, carries: 100 kB}
+"""
+
+
+def test_a_transfer_over_two_links_shares_each_with_what_else_is_on_it() -> None:
+    chance = np.random.default_rng(4)
+    came = {name: np.cumsum(chance.exponential(0.45, 60)) for name in ("long", "near", "far")}
+    whole = program(ACROSS)
+    traced = (
+        replace(each, arrivals=Arrivals("trace", times=tuple(came[each.name].tolist()))) for each in whole.sources
+    )
+    result = simulate(replace(whole, sources=tuple(traced)), seed=1, until=400)
+    first = fluid((0.2,) * 60 + (0.6,) * 60, tuple(np.concatenate([came["long"], came["near"]])), 2)
+    second = fluid((0.2,) * 60 + (0.1,) * 60, tuple(np.concatenate([first[:60], came["far"]])), 1)
+    expected = dict(zip(came["long"], second[:60], strict=True))
+    expected |= dict(zip(came["near"], first[60:], strict=True)) | dict(zip(came["far"], second[60:], strict=True))
+    assert len(result.requests.start) == 180
+    for start, end in zip(result.requests.start, result.requests.end, strict=True):
+        assert end == pytest.approx(expected[float(start)], abs=1e-6)
+    times = np.array(second[:60]) - came["long"]
+    assert max(times) > 2 * min(times)  # others are in the way
