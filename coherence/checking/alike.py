@@ -102,6 +102,8 @@ class Spelling:
 
     def with_names(self, text: str) -> str:
         """Returns a text with words for its numbers."""
+        if "\0" not in text:
+            return text
         return _NUMBERED.sub(lambda match: self.words[int(match[1])].replace("_", match[2] or "_"), text)
 
     def position(self, place: Place) -> int | None:
@@ -157,19 +159,20 @@ def _rebuilt(value: Any, change: Any) -> Any:
         return tuple(map(change, value))
     if kind is dict:
         return {change(key): change(inner) for key, inner in value.items()}
-    if is_dataclass(value):
-        return kind(**{name: change(getattr(value, name)) for name in _fields(kind)})
-    return value
-
-
-_FIELDS: dict[type, tuple[str, ...]] = {}
-
-
-def _fields(kind: Any) -> tuple[str, ...]:
-    names = _FIELDS.get(kind)
+    names = _fields(kind)
     if names is None:
-        names = _FIELDS[kind] = tuple(field.name for field in fields(kind))
-    return names
+        return value
+    return kind(**{name: change(getattr(value, name)) for name in names})
+
+
+_FIELDS: dict[type, tuple[str, ...] | None] = {}
+
+
+def _fields(kind: type) -> tuple[str, ...] | None:
+    """Returns the names of the fields of a dataclass; None of another kind."""
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+    return _FIELDS[kind]
 
 
 class EntryForm:
@@ -179,6 +182,7 @@ class EntryForm:
         self.spelling = spelling
         self.named: set[str] = set()
         self.elsewhere: dict[Place, None] = {}
+        self._plain: dict[str, str] = {}
 
     def of(self, value: Any) -> Hashable:
         """Returns a value of an entry as nested tuples."""
@@ -195,13 +199,16 @@ class EntryForm:
             return (kind, *((self.of(key), self.of(inner)) for key, inner in value.items()))
         if kind in (tuple, list):
             return (kind, *map(self.of, value))
-        if is_dataclass(value):
-            return (kind, *(self.of(getattr(value, name)) for name in _fields(kind)))
-        known: Hashable = value
-        return known
+        names = _fields(kind)
+        if names is None:
+            known: Hashable = value
+            return known
+        return (kind, *(self.of(getattr(value, name)) for name in names))
 
     def _of_text(self, text: str) -> Hashable:
-        plain = self.spelling.without_names(text)
+        plain = self._plain.get(text)
+        if plain is None:
+            plain = self._plain[text] = self.spelling.without_names(text)
         if plain.startswith("\0"):
             self.named.add(text)
         return plain
@@ -292,5 +299,5 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
     elif isinstance(value, str):
         yield value
-    elif is_dataclass(value) and not isinstance(value, Place):
-        yield from _texts([getattr(value, name) for name in _fields(type(value))])
+    elif not isinstance(value, Place) and (own := _fields(type(value))) is not None:
+        yield from _texts([getattr(value, name) for name in own])

@@ -159,8 +159,12 @@ def separate_totals(sketch: Sketch) -> None:
     They share one signal, and it is listed that their readings differ.  Where both would come to rest at
     about the same value the average becomes a signal of its own, so that nothing is proved of unequals.
     """
+    averaged: dict[str, list[Aim]] = {}
+    for aim in sketch.aims:
+        if aim.averaged:
+            averaged.setdefault(aim.thing, []).append(aim)
     for total in [aim for aim in sketch.aims if not aim.averaged]:
-        for share in [aim for aim in sketch.aims if aim.averaged and aim.thing == total.thing]:
+        for share in averaged.get(total.thing, ()):
             total_signal, other = total.target.get("signal"), share.target.get("signal")
             if not isinstance(total_signal, Scalar) or not isinstance(other, Scalar) or total_signal.text != other.text:
                 continue

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import resource
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +103,11 @@ READERS: dict[str, list[str]] = {
     "series": ["analyze", "--series", "FILE"],
     "rank": ["rank", "FILE", "--incident", "0..1"],
     "calls": ["rank", "TIMES", "--incident", "1..2", "--calls", "FILE"],
+    "reproduce on a proxy": ["reproduce", "FILE", "--with", "nginx", "--dry-run", "--into", "MADE"],
+    "experiments": ["reproduce", "FILE", "--experiment", "all"],
+    "watch": ["watch", "FILE", "--rules", "RULES"],
+    "since": ["diff", "KEPT", "--since", "HEAD", "-s", "COH201", "--time-limit", "2"],
+    "check since": ["check", "KEPT", "--since", "HEAD", "-s", "COH201"],
     "ledger": ["fit", "GOOD", "--telemetry", "TIMES", "--ledger", "FILE"],
 }  # fmt: skip
 
@@ -110,8 +116,27 @@ def words_of(reader: str, file: Path) -> list[str]:
     folder = file.parent
     (folder / "good.yaml").write_text(GOOD, encoding="utf-8")
     (folder / "times.csv").write_text("time,web.load\n0,1\n1,2\n2,3\n", encoding="utf-8")
-    places = {"FILE": file, "GOOD": folder / "good.yaml", "TIMES": folder / "times.csv", "PAGE": folder / "page.html"}
+    places = {
+        "FILE": file, "GOOD": folder / "good.yaml", "TIMES": folder / "times.csv", "PAGE": folder / "page.html",
+        "MADE": folder / "made", "RULES": folder / "rules.yaml",
+    }  # fmt: skip
+    if "KEPT" in READERS[reader]:
+        places["KEPT"] = _kept(file)
     return [str(places.get(word, word)) for word in READERS[reader]]
+
+
+def _kept(file: Path) -> Path:
+    """Returns a good design that was the hostile file at the last commit of its repository, if git takes that."""
+    repository = file.parent / "repository"
+    repository.mkdir(exist_ok=True)
+    design = repository / "design.yaml"
+    git = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    if file.is_file() and os.access(file, os.R_OK):
+        design.write_bytes(file.read_bytes())
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "--allow-empty", "-m", "a"]):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+    design.write_text(GOOD, encoding="utf-8")
+    return design
 
 
 def suffixes(name: str) -> Iterator[str]:
@@ -164,3 +189,39 @@ def test_links_in_a_circle_folders_and_devices_are_refused(
         captured = capsys.readouterr()
         assert code in (0, 1, 2, 4), captured.err
         assert "internal error" not in captured.err
+
+
+WORDS = ("", " ", "\x00", "\x1b]0;pwned\x07", "../../etc/passwd", "$(id)", "--upload-pack=id", "-o", "\udcff",
+         "a" * 100_000, "HEAD:design.yaml", "HEAD..HEAD", "@{-1}", "%s%n", "__class__", "COH" + "9" * 5000,
+         "\u202e")  # fmt: skip
+TAKING = {
+    "explain": ["explain", "--", "WORD"],
+    "experiment": ["reproduce", "GOOD", "--experiment=WORD"],
+    "proxy": ["reproduce", "GOOD", "--with=WORD"],
+    "diff since": ["diff", "KEPT", "--since=WORD", "-s", "COH201"],
+    "report since": ["report", "KEPT", "--since=WORD", "-o", "PAGE", "--time-limit", "1"],
+    "check since": ["check", "KEPT", "--since=WORD", "-s", "COH201"],
+    "schema": ["schema", "--of=WORD"],
+    "in": ["check", "GOOD", "--in=WORD"],
+    "memory": ["rules", "--memory=WORD"],
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("taking", sorted(TAKING))
+def test_hostile_words_are_refused_with_a_message(
+    taking: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    good = tmp_path / "good.yaml"
+    good.write_text(GOOD, encoding="utf-8")
+    places = {"GOOD": str(good), "KEPT": str(_kept(good)), "PAGE": str(tmp_path / "page.html")}
+    for hostile in WORDS:
+        code = run([places.get(word, word.replace("WORD", hostile)) for word in TAKING[taking]])
+        captured = capsys.readouterr()
+        assert code in (0, 1, 2), (hostile[:40], captured.err[:300])
+        assert "Traceback" not in captured.err + captured.out
+        assert "internal error" not in captured.err, (hostile[:40], captured.err[:300])
+        assert "\x1b]" not in captured.out + captured.err
+        assert code != 2 or captured.err.strip()

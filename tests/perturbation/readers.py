@@ -11,7 +11,7 @@ import json
 import random
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -84,12 +84,25 @@ def _stated(text: str) -> Iterator[str]:
 
 @cache
 def corpus() -> Mapping[str, Sequence[tuple[str, str]]]:
-    """Returns the designs (name, text) that have each key, the shortest first."""
+    """Returns the designs (name, text) that have each key, the shortest first; of incidents where no other has it."""
+    return {**_having(_further()), **_having(_designs())}
+
+
+def _having(designs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
     having: dict[str, list[tuple[str, str]]] = {}
-    for name, text in sorted(_designs(), key=lambda design: len(design[1])):
+    for name, text in sorted(designs, key=lambda design: len(design[1])):
         for key in {key_of(leaf.path) for leaf in leaves(text)}:
             having.setdefault(key, []).append((name, text))
     return having
+
+
+def _further() -> Iterator[tuple[str, str]]:
+    """Yields designs of incidents, and healthy ones."""
+    for case in cases(ROOT / "tests" / "incidents"):
+        if not (case.slow or case.manifests or "\nenvironments:" in case.text):
+            yield case.name, case.text
+    for path in sorted((ROOT / "tests" / "healthy").glob("*.yaml")):
+        yield path.name, path.read_text(encoding="utf-8")
 
 
 def _designs() -> Iterator[tuple[str, str]]:

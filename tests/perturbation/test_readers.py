@@ -7,11 +7,12 @@ from random import Random
 
 import pytest
 
-from coherence.language.pages.key_readers import ENGINES, FILE, readers
+from coherence.language.pages.key_readers import ENGINES, FILE, NOT_SHOWN, readers, render_readers
 from coherence.language.pages.reference import declared_keys, keys_named, render_keys
 from tests.perturbation.readers import key_of, witness
 
-NAMES = {declared.name for declared in declared_keys()}
+DECLARED = tuple(declared_keys())
+NAMES = {declared.name for declared in DECLARED}
 PAIRS = sorted((name, engine) for name in NAMES for engine in readers(name))
 
 
@@ -43,6 +44,14 @@ def test_the_table_is_of_keys_and_engines() -> None:
 
 def test_an_explanation_names_the_engines_that_read_a_key() -> None:
     assert "Read by verify, loops, simulate" in render_keys(keys_named("calls.per_try"))
+
+
+def test_a_key_that_no_design_shows_is_said_to_be_not_shown() -> None:
+    shown = {declared.name: render_readers(declared.name, for_people=declared.key.for_people) for declared in DECLARED}
+    assert {name for name, text in shown.items() if text == NOT_SHOWN} == {
+        declared.name for declared in DECLARED if not (readers(declared.name) or declared.key.for_people)
+    }
+    assert all(not shown[declared.name] for declared in DECLARED if declared.key.for_people)
 
 
 @pytest.mark.slow

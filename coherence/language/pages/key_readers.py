@@ -12,6 +12,7 @@ from pathlib import Path
 from coherence.base.records import Key, Record
 
 ENGINES = ("verify", "loops", "simulate", "causal", "minimums")
+NOT_SHOWN = "not shown"
 FILE = Path(__file__).with_name("key_readers.json")
 
 
@@ -23,6 +24,11 @@ def key_name(record: type[Record], key: Key) -> str:
 def readers(name: str) -> tuple[str, ...]:
     """Returns the engines that read a key, in their order; none for keys that are for people."""
     return _measured().get(name, ())
+
+
+def render_readers(name: str, *, for_people: bool) -> str:
+    """Returns the engines that read a key as text: `not shown` where no design of the tests tells; "" of words."""
+    return "" if for_people else ", ".join(readers(name)) or NOT_SHOWN
 
 
 @cache

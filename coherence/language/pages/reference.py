@@ -11,7 +11,7 @@ from typing import Any
 
 from coherence.base.records import Key, Record
 from coherence.language.design import Design
-from coherence.language.pages.key_readers import key_name, readers
+from coherence.language.pages.key_readers import NOT_SHOWN, key_name, render_readers
 
 HEAD = """# The language, key by key
 A design is YAML: `coherence: 1` and the sections below. This page is what `coherence schema -o markdown` prints,
@@ -24,8 +24,10 @@ time; a duration of something that happens (`takes`, `fails`, `jitter`) is drawn
 
 An engine reads a key (the column `read by`) where in some design of the tests another value of it gives other answers:
 verify and loops are the questions of `check` (COH2xx and the like, COH3xx) with `analyze`, simulate is `simulate`,
-causal `fit`, minimums `bound`. Where none is named, nothing of the kind was seen.
+causal `fit`, minimums `bound`. `not shown` stands where no change of the key was seen to change an answer there, which
+does not say that nothing reads it; keys whose words are for people have none.
 """
+UNKNOWN = "No change of it was seen to change an answer about a design of the tests"
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,9 @@ def _example(record: type[Record], name: str) -> str:
 
 def key_words(key: Key) -> str:
     """Returns what a key says, what holds where it does not stand, and which engines read it, as sentences."""
-    engines = readers(_names().get(id(key), ""))
+    engines = render_readers(_names().get(id(key), ""), for_people=key.for_people)
     sentences = [key.means, *([f"Without it: {key.without}"] if key.without else [])]
-    sentences += [f"Read by {', '.join(engines)}"] if engines else []
+    sentences += [UNKNOWN if engines == NOT_SHOWN else f"Read by {engines}"] if engines else []
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
 
 
@@ -150,7 +152,7 @@ def _section(record: type[Record], paths: list[str]) -> str:
     title = ", ".join(f"`{path}`" for path in paths) or "A design"
     rows = [
         f"| `{name}` | {key.kind.holds}{' (must stand)' if key.required else ''} | {key.means} | {key.without} "
-        f"| {', '.join(readers(key_name(record, key)))} | `{_example(record, name)}` |"
+        f"| {render_readers(key_name(record, key), for_people=key.for_people)} | `{_example(record, name)}` |"
         for name, key in record.keys.items()
     ]
     table = ["| key | holds | says | without it | read by | for example |", "|---|---|---|---|---|---|", *rows]
