@@ -32,9 +32,10 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
             for f in assessment.open_findings]  # fmt: skip
     header = ("no.", "finding", "tiers it touches", "at most, usd per h")
     stakes = table("The most that a finding can waste", header, rows, numbers="3") if rows else note("Nothing is open.")
+    where = "it stands" if assessment.measured else "give --telemetry, and it stands"
     limit = note(
         "At most: all that the tiers cost which the finding's things run on. What was lost is measured, not computed "
-        "from a design: give --telemetry, and it stands below capacity and losses."
+        f"from a design: {where} below capacity and losses."
     )
     return (paid, stakes, limit, note(ENGINEERS), reproduced("report", assessment.path))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from coherence.assessment.parts.answers import Assessment
 from coherence.assessment.parts.elements import FigurePart, note, pictured, reproduced, table
@@ -43,8 +44,17 @@ def section_parts(assessment: Assessment, part: Section) -> Iterator[Child]:
         figure = Figure(f"{part.title}: {assessment.system}", part.panels, 2)
         name = "".join(letter for letter in part.title.lower() if letter.isalpha())
         yield pictured(FigurePart(figure, f"{name}-"), "; ".join(panel.title for panel in part.panels), wide=True)
-    for child in part.parts:
-        yield _table(part.title, child) if isinstance(child, TextTable) else _lines(child)
+    for aligned, group in groupby(part.parts, key=_is_aligned):  # lines in columns are one block
+        children = list(group)
+        if aligned:
+            yield _lines("\n".join(child for child in children if isinstance(child, str)))
+            continue
+        yield from (_table(part.title, child) if isinstance(child, TextTable) else _lines(child) for child in children)
+
+
+def _is_aligned(part: object) -> bool:
+    """Decides whether a part of an answer is text in columns."""
+    return isinstance(part, str) and any("  " in row.strip() for row in part.split("\n"))
 
 
 def _table(title: str, given: TextTable) -> Element:
@@ -54,6 +64,9 @@ def _table(title: str, given: TextTable) -> Element:
 
 def _lines(text: str) -> Element:
     rows = text.split("\n")
-    aligned = any("  " in row.strip() for row in rows)
     inner = [child for row in rows for child in (row, h("br"))][:-1]
-    return h("pre", h("code", *inner), tabindex="0", role="group", aria_label="Answer") if aligned else h("p", *inner)
+    return (
+        h("pre", h("code", *inner), tabindex="0", role="group", aria_label="Answer")
+        if _is_aligned(text)
+        else h("p", *inner)
+    )

@@ -125,9 +125,15 @@ def fitted(name: str, most: int) -> str:
     return f"{name[: -(-ends // 2)]}…{name[len(name) - ends // 2 :]}"
 
 
+def columns_of(figure: Figure) -> int:
+    """Returns how many panels stand beside each other; a large panel takes all columns, if it is the only one too."""
+    large = any(panel.large for panel in figure.panels)
+    return max(1, figure.columns if large else min(figure.columns, len(figure.panels)))
+
+
 def layout(figure: Figure) -> tuple[int, list[tuple[int, int, int, int]]]:
     """Returns (columns, (left, top, width, height) of each panel), in rows; a large panel has its own row."""
-    columns = max(1, min(figure.columns, len(figure.panels)))
+    columns = columns_of(figure)
     boxes: list[tuple[int, int, int, int]] = []
     left = top = 0
     for panel in figure.panels:
@@ -146,5 +152,5 @@ def title_lines(title: str, across: float) -> list[str]:
 
 def wrapped_notes(figure: Figure) -> list[str]:
     """Returns the notes in lines that fit the width of a figure."""
-    columns = max(1, min(figure.columns, len(figure.panels)))
+    columns = columns_of(figure)
     return [line for note in figure.notes for line in wrap(note, int(columns * WIDTH / LETTER)) or [""]]

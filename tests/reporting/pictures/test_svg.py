@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from coherence.reporting.pictures.figure import (
+    HEIGHT,
     SHADED,
     WIDTH,
     CurveBand,
@@ -15,6 +16,7 @@ from coherence.reporting.pictures.figure import (
     Figure,
     Line,
     Panel,
+    layout,
     look,
     wrapped_notes,
 )
@@ -57,3 +59,9 @@ def test_a_short_logarithmic_axis_has_numbers() -> None:
     line = Line("", ((2.05, 1.0), (2.45, 2.0)))
     picture = svg(Figure("t", (Panel("a", "x", "y", (line,), log="x"),)))
     assert all(f">{tick}</text>" in picture for tick in ("2.1", "2.2", "2.3", "2.4"))
+
+
+def test_a_large_panel_is_as_wide_as_all_columns_also_alone() -> None:
+    alone = layout(Figure("one", (Panel("large", "x", "y", large=True),), 2))
+    assert alone == (2, [(0, 0, 2 * WIDTH, HEIGHT * 3 // 2)])
+    assert layout(Figure("one", (Panel("small", "x", "y"),), 2)) == (1, [(0, 0, WIDTH, HEIGHT)])
