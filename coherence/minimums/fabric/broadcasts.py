@@ -10,30 +10,35 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from coherence.minimums.fabric.cuts import capacity
 from coherence.minimums.fabric.trees import Tree, executed, trees
-from coherence.minimums.fabric.wiring import Fabric, Wire
+from coherence.minimums.fabric.wiring import Fabric
 
 Number = Fraction | float
 
 
-def distances(fabric: Fabric, roots: Iterable[str], latency: Number = 1) -> dict[str, Number]:
+def distances(fabric: Fabric, roots: Iterable[str], latency: Number = 1) -> dict[str, Fraction]:
     """Returns the least time from the nearest root to each node, with so much over each wire beside its own."""
-    after: dict[str, list[Wire]] = {}
+    times = {own: own + Fraction(latency) for own in {wire.latency for wire in fabric.wires}}
+    unit = math.lcm(*(time.denominator for time in times.values()))
+    whole, after = {own: int(time * unit) for own, time in times.items()}, dict[str, list[tuple[int, str]]]()
     for wire in fabric.wires:
-        after.setdefault(wire.source, []).append(wire)
-    far, nearest = dict[str, Number](), [(Fraction(0), root) for root in roots]
+        after.setdefault(wire.source, []).append((whole[wire.latency], wire.target))
+    far, nearest = dict[str, int](), [(0, root) for root in roots]
+    heapq.heapify(nearest)
     while nearest:
         at, node = heapq.heappop(nearest)
         if node not in far:
             far[node] = at
-            for wire in after.get(node, ()):
-                heapq.heappush(nearest, (Fraction(at + latency + wire.latency), wire.target))
-    return far
+            for time, other in after.get(node, ()):
+                if other not in far:
+                    heapq.heappush(nearest, (at + time, other))
+    return {node: Fraction(time, unit) for node, time in far.items()}
 
 
 def floor(fabric: Fabric, size: Number, latency: Number) -> Number:

@@ -21,8 +21,11 @@ from fractions import Fraction
 from coherence.minimums.fabric.broadcasts import distances, latencies
 from coherence.minimums.fabric.cuts import Trials, all_gather, capacity, cut_of
 from coherence.minimums.fabric.reductions import Reduction, blocks_of, candidates
+from coherence.minimums.fabric.symmetry import representatives
 from coherence.minimums.fabric.trees import Tree
 from coherence.minimums.fabric.wiring import Fabric, Wire, turned
+
+FEW = 64  # members up to which each is asked, without a search for those that are alike
 
 
 @dataclass(frozen=True)
@@ -59,15 +62,16 @@ def late_cut(fabric: Fabric, size: Fraction, sink: str, away: Fraction, inside: 
 
 def gathered(fabric: Fabric, size: Fraction) -> LateCut:
     """Returns the worst cut of an all-gather of so many bytes for each unit of share."""
-    plain, nodes = all_gather(fabric), frozenset(fabric.nodes)
+    kinds = representatives(fabric) if len(fabric.members) > FEW or not instant(fabric) else fabric.names
+    plain, nodes = all_gather(fabric, kinds), frozenset(fabric.nodes)
     outside = next(name for name in fabric.names if name not in plain.inside)
     worst = LateCut(size * plain.time, Fraction(0), outside, plain.inside, plain.wires)
     if instant(fabric):
         return worst
     trials = Trials(fabric)
-    for sink in fabric.names:
+    for sink in kinds:
         far = distances(turned(fabric), (sink,), 0)
-        for away in sorted({Fraction(far[name]) for name in fabric.names if name != sink}, reverse=True):
+        for away in sorted({far[name] for name in fabric.names if name != sink}, reverse=True):
             if away + size * plain.time <= worst.time:
                 break  # what is nearer can be no worse
             distant = frozenset(name for name in fabric.names if name != sink and far[name] >= away)
@@ -95,9 +99,9 @@ def reduced(fabric: Fabric, size: Fraction) -> LateBlocks:
 
 
 def _pairs(fabric: Fabric) -> Iterator[tuple[Fraction, str, str]]:
-    for source in fabric.names:
+    for source in representatives(fabric):
         far = distances(fabric, (source,), 0)
-        yield from ((Fraction(far[sink]), source, sink) for sink in fabric.names if sink != source)
+        yield from ((far[sink], source, sink) for sink in fabric.names if sink != source)
 
 
 def _entered(fabric: Fabric, size: Fraction, sets: tuple[frozenset[str], ...]) -> LateBlocks:
@@ -115,7 +119,7 @@ def _windows(
     far = distances(fabric, (node for other in sets if other != block for node in other), 0)
     for wire in fabric.wires:
         if wire.target in block and wire.source not in block and wire.source in far:
-            yield Fraction(far[wire.source]) + wire.latency, wire.rate
+            yield far[wire.source] + wire.latency, wire.rate
 
 
 def filled(windows: Iterable[tuple[Fraction, Fraction]], data: Fraction) -> Fraction:

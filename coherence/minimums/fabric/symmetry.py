@@ -1,8 +1,8 @@
 """Members that are alike: one of each kind decides the minimum of the whole fabric.
 
-Two members are alike when a symmetry of the fabric (a renaming that keeps shares and rates) takes one to the other.
-Symmetries are found, then checked wire by wire; where none is found the members count as unlike, which costs time and
-never changes the result.
+Two members are alike when a symmetry of the fabric (a renaming that keeps shares, rates and latencies) takes one to the
+other.  Symmetries are found, then checked wire by wire; where none is found the members count as unlike, which costs
+time and never changes the result.
 
 SOURCE: B. Weisfeiler and A. Leman 1968 (refinement of colours); every renaming is verified.
 """
@@ -34,8 +34,10 @@ class _Graph:
         for wire in fabric.wires:
             key = (wire.source, wire.target)
             total[key] = total[key] + wire.rate if key in total else wire.rate
+        late = _late(fabric)
         for (source, other), rate in total.items():
-            self.out[source][other] = self.into[other][source] = self.code(("rate", rate.numerator, rate.denominator))
+            kind = ("rate", rate.numerator, rate.denominator, late.get((source, other)))
+            self.out[source][other] = self.into[other][source] = self.code(kind)
         shares = {name: (share.numerator, share.denominator) for name, share in fabric.members}
         self.label = {name: self.code(("node", shares.get(name))) for name in names}
         self.stands: dict[str, list[list[str]]] = {name: [[name]] for name in names}
@@ -53,6 +55,18 @@ class _Graph:
         for other in self.into.pop(name):
             self.out[other].pop(name)
         self.label.pop(name)
+
+
+def _late(fabric: Fabric) -> dict[tuple[str, str], tuple[tuple[Fraction, Fraction], ...]]:
+    """Returns latencies and rates of the wires between two nodes, where one of them has a latency."""
+    wires: dict[tuple[str, str], list[tuple[Fraction, Fraction]]] = {}
+    for wire in fabric.wires:
+        if wire.latency:
+            wires[wire.source, wire.target] = []
+    for wire in fabric.wires if wires else ():
+        if (wire.source, wire.target) in wires:
+            wires[wire.source, wire.target].append((wire.latency, wire.rate))
+    return {ends: tuple(sorted(each)) for ends, each in wires.items()}
 
 
 def representatives(fabric: Fabric) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from coherence.minimums.fabric.latencies import (
     streamed,
 )
 from coherence.minimums.fabric.reductions import all_reduce, schedule
+from coherence.minimums.fabric.symmetry import representatives
 from coherence.minimums.fabric.trees import executed, trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, turned
 from tests.minimums.fabric.test_reductions import drawn
@@ -169,3 +170,14 @@ def test_blocks_that_hear_late_are_told_less() -> None:
     assert reduced(PAIR, Fraction(6)) == LateBlocks(Fraction(8), reduced(PAIR, Fraction(6)).sets)
     assert instant(ring(3))
     assert not instant(PAIR)
+
+
+def test_members_are_alike_where_latencies_are_too() -> None:
+    made = ring(4)
+    one_late = replace(made, wires=(replace(made.wires[0], latency=Fraction(1)), *made.wires[1:]))
+    assert len(representatives(made)) < 4
+    assert len(representatives(one_late)) == 4
+    assert gathered(one_late, Fraction(6)).time == max(
+        late_cut(one_late, Fraction(6), sink, Fraction(away), cut.inside).time
+        for cut in every_cut(one_late) for sink in made.names for away in (0, 1)
+    )  # fmt: skip
