@@ -6,6 +6,7 @@ longer than its limit.  What is stated as a range stands at its worse end.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -31,8 +32,14 @@ class FullQueue:
     thing: str
     limit: Limit
     most: Fraction
+    members: Fraction
     rate: Fraction
     wait: Fraction
+
+    @property
+    def longest(self) -> Fraction:
+        """Returns how long the last of the queue waits where all members begin at once: by whole services."""
+        return math.ceil(self.most / self.members) * self.members / self.rate
 
 
 @dataclass(frozen=True)
@@ -154,8 +161,10 @@ def _own(facts: DesignFacts, thing: str, station: LoadedThing | None) -> QueuePa
     gone = members.gone if members is not None else None
     open_ = f"how many of {thing} are gone at once ({gone.name})" if gone is not None else ""
     assumed = (*(members.assumed if members is not None else ()), *_scaled(facts, station))
-    queue, time = FullQueue(thing, limit, waiting, station.capacity, wait), wait + served
-    return QueuePath((queue,), served, time, None if open_ else time, open_, assumed)
+    queue = FullQueue(thing, limit, waiting, station.working, station.capacity, wait)
+    longest = None if open_ else queue.longest + served
+    open_ = open_ or f"that the members of {thing} do not begin at once"
+    return QueuePath((queue,), served, wait + served, longest, open_, assumed)
 
 
 def _scaled(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ def _within_room(facts: DesignFacts, workload: Workload, path: QueuePath, room: 
         replace(queue, most=most, wait=min(queue.wait, most / queue.rate))
         for queue, most in ((own, min(own.most, room)) for own in path.queues)
     )
-    most = path.served + sum((queue.wait for queue in queues), ZERO)
+    most = path.served + sum((queue.longest for queue in queues), ZERO)
     in_time = workload.deadline is not None and most <= workload.deadline.low
     if path.most is None or most >= path.most or not in_time or not _once(facts, workload, path):
         return path
@@ -201,7 +201,7 @@ def _shorter(subject: Subject, path: QueuePath, deadline: Quantity) -> Iterator[
     if spare <= 0 or not waits:
         return
     edits = [
-        repairs.change(subject, queue.limit.at_most, Fraction(int(queue.most * spare / waits)))
+        repairs.change(subject, queue.limit.at_most, int(queue.most * spare / waits / queue.members) * queue.members)
         for queue in path.queues
         if isinstance(queue.limit.at_most, Quantity)
     ]

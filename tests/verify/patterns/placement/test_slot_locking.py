@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +15,8 @@ from coherence.language.reading import read_text
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import OUTCOMES, simulate
 from coherence.simulate.requests.program import Arrivals
+from coherence.verify.facts.design_facts import known as known_facts
+from coherence.verify.patterns.placement._member_holds import member_hold
 from coherence.verify.patterns.placement.slot_locking import ask
 
 
@@ -70,3 +74,35 @@ def test_a_law_without_an_end_is_neither_proved_nor_in_conflict() -> None:
     text = text_of(4, 30, 2, None).replace("mean: 30 s, cv: 0", "mean: 30 s, cv: 1")
     assert answers(text) == []
     assert [found.verdict for found in answers(text.replace("cv: 1}", "cv: 1, max: 40 s}"))] in ([], [Verdict.CONFLICT])
+
+
+HELD = """coherence: 1
+workload: {{users: {{rate: 0.1 req/s, service: {service}{deadline}}}}}
+components: {{pool: {{copies: 2{pool}}}, db: {{copies: 2, takes: {{serve: 3 s}}}}}}
+calls: [{{from: users, to: pool{call}}}{onward}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "most"),
+    [
+        ({"service": "20 ms"}, Fraction(1, 50), Fraction(1, 50)),
+        ({"service": "{mean: 1 s, cv: 0, max: 10 s}"}, 1, 1),
+        ({"service": "{mean: 1 s, cv: 1}"}, 0, None),  # no longest one
+        ({"service": "20 ms", "pool": ", takes: {serve: 2 s .. 9 s}"}, 9, 9),
+        ({"service": "20 ms", "pool": ", rate_per_copy: 0.1 req/s"}, 0, None),  # how many, not how long
+        ({"service": "1 s", "onward": ", {from: pool, to: db}"}, 3, None),  # waits for a member there too
+        ({"service": "1 s", "onward": ", {from: pool, to: db, deadline: 2 s}"}, 2, 3),
+        ({"service": "30 s", "deadline": ", deadline: 4 s", "call": ", on_timeout: cancel"}, 4, 4),
+        ({"service": "30 s", "deadline": ", deadline: 4 s", "call": ", on_timeout: abandon"}, 30, 30),
+        ({"service": "30 s", "call": ", per_try: 5 s, on_timeout: cancel"}, 5, 5),
+        ({"service": "{mean: 1 s, cv: 1}", "call": ", per_try: 5 s, on_timeout: cancel"}, 0, 5),
+    ],
+)
+def test_a_member_is_held_for_its_work_and_its_calls_until_it_is_cancelled(
+    text: dict[str, str], known: Fraction | int, most: Fraction | int | None
+) -> None:
+    written = HELD.format(**({"deadline": "", "pool": "", "call": "", "onward": ""} | text))
+    facts = known_facts(Subject(read_text(written, "d"), {"d": written}))
+    hold = member_hold(facts, facts.design.workload["users"], facts.design.calls[0])
+    assert (hold.known, hold.most) == (known, most)
