@@ -82,29 +82,35 @@ class CycleReading:
         return f"{self.loop}: period {self.period:.6g} s, {moves}{share} ({self.method}; {checked})"
 
 
-def predicted_cycles(
-    model: Model, *, choices: Mapping[str, Fraction] | None = None, seconds: float = math.inf
-) -> tuple[CycleReading, ...]:
+def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = None) -> tuple[CycleReading, ...]:
     """Returns one reading per group of loops, and per set of flows that feed back with kinks;
     one more per start that differs.
 
-    `choices`: values of what the design leaves open (default: the ends of its ranges); `seconds`: of the processor.
+    `choices`: values of what the design leaves open (default: the ends of its ranges).
     """
-    deadline = Deadline(seconds)
-    readings = [reading for group in structure(model).groups for reading in _of_group(group, choices or {}, deadline)]
+    return tuple(_readings(model, choices or {}, Deadline(math.inf)))
+
+
+def _readings(model: Model, choices: Mapping[str, Fraction], deadline: Deadline) -> Iterator[CycleReading]:
+    for group in structure(model).groups:
+        yield from _of_group(group, choices, deadline)
     whole = at_crossings(model)
     for part in flow_groups(whole):
-        readings += cycles_of_flows(whole, part, choices or {}, deadline)
-    return tuple(readings)
+        yield from cycles_of_flows(whole, part, choices, deadline)
 
 
 def predicted_within(model: Model, seconds: float) -> tuple[CycleReading, ...]:
-    """Returns the predicted cycles, or one undecided reading where so many seconds of the processor are over."""
+    """Returns the predicted cycles that are reached in so many seconds of the processor, and that others are not."""
+    known: list[CycleReading] = []
+    deadline = Deadline(seconds)
     try:
-        with Deadline(seconds).ending():
-            return predicted_cycles(model, seconds=seconds)
+        with deadline.ending():
+            for reading in _readings(model, {}, deadline):
+                known.append(reading)  # noqa: PERF402  (what is known stays, where the next one takes too long)
     except TimeOverError:
-        return (CycleReading("all loops", "undecided", reason="the time limit was reached"),)
+        others = "the other loops" if known else "all loops"
+        known.append(CycleReading(others, "undecided", reason="the time limit was reached"))
+    return tuple(known)
 
 
 def starts(model: Model, chosen: Mapping[str, Fraction]) -> list[dict[str, Fraction]]:

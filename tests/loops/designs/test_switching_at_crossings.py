@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
+from collections.abc import Iterator
 from fractions import Fraction
 from random import Random
 
@@ -205,3 +206,17 @@ def test_a_cycle_stands_where_no_time_is_left_to_confirm_it(monkeypatch: pytest.
     (reading,) = predicted_within(model_of(LATE_HEAT), 1.0)
     assert (reading.verdict, reading.confirmed) == ("cycle", False)
     assert reading.reason == "not executed: the time limit was reached"
+
+
+def test_what_is_predicted_stays_where_the_next_part_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answers of all parts were lost with that of one."""
+
+    def one_and_no_more(*_: object, **__: object) -> Iterator[CycleReading]:
+        yield CycleReading("first", "cycle", 3.0)
+        end = time.process_time() + 30
+        while time.process_time() < end:
+            pass
+
+    monkeypatch.setattr("coherence.loops.designs.predicted_cycles.cycles_of_flows", one_and_no_more)
+    first, others = predicted_within(model_of(LATE_HEAT), 0.2)
+    assert (first.loop, others.loop, others.verdict) == ("first", "the other loops", "undecided")
