@@ -19,7 +19,6 @@ from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
 from coherence.verify.patterns.limits.overload import WAITING, LoadedThing, station_of
-from coherence.verify.patterns.placement._held_members import holds_one, least_in_flight, member_count
 
 ZERO = Fraction(0)
 MOST_QUEUES = 1000  # of a path: stages that call the same things again and again double it
@@ -155,6 +154,8 @@ def _own(facts: DesignFacts, thing: str, station: LoadedThing | None) -> QueuePa
     limit, most = min((own for own in limits if _rejects(own[0])), key=lambda own: own[1], default=(None, ZERO))
     if limit is None:
         return unbounded(f"a limit on {thing}.waiting that rejects", served)
+    from coherence.verify.patterns.placement._held_members import member_count
+
     members, room = member_count(facts, thing), _room(facts, thing)
     waiting = min(most, *(own for _, own in limits), *([room] if room is not None else []))
     wait = waiting / station.capacity
@@ -200,6 +201,8 @@ def _room(facts: DesignFacts, thing: str) -> Fraction | None:
 
 
 def _held_by(facts: DesignFacts, call: Call, thing: str) -> Fraction | None:
+    from coherence.verify.patterns.placement._held_members import holds_one, least_in_flight
+
     workload = facts.design.workload.get(str(call.caller))
     if workload is not None:
         least = least_in_flight(facts.design, workload, thing)

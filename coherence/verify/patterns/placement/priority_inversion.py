@@ -41,6 +41,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
@@ -52,7 +53,9 @@ from coherence.language.design import Design, Limit
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.patterns.placement._held_members import MemberCount, least_in_flight, member_count
+
+if TYPE_CHECKING:
+    from coherence.verify.patterns.placement._held_members import MemberCount
 
 QUESTION = Question("COH251", "priority-inversion", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -151,6 +154,8 @@ class MemberShare:
 
 def _share(facts: DesignFacts, owners: tuple[Workload, ...], thing: str) -> MemberShare | None:
     """Returns the members that workloads hold at most; None where these may be all."""
+    from coherence.verify.patterns.placement._held_members import least_in_flight, member_count
+
     members = member_count(facts, thing)
     caps = tuple(cap for own in owners if (cap := least_in_flight(facts.design, own, thing)) is not None)
     most = sum((cap.high for _, cap in caps), Fraction(0))
@@ -161,6 +166,8 @@ def _share(facts: DesignFacts, owners: tuple[Workload, ...], thing: str) -> Memb
 
 def _answer(subject: Subject, facts: DesignFacts, held: HeldMember) -> Iterator[Finding]:
     """Yields the proof that a member is left at the second thing or at the first; else the inversion."""
+    from coherence.verify.patterns.placement._held_members import least_in_flight
+
     second, first = _share(facts, held.middles, held.second), _share(facts, held.lower, held.first)
     tried = [(own, _open(facts.design, held, own)) for own in (second, first) if own is not None]
     if tried:

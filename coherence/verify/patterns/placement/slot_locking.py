@@ -41,6 +41,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
@@ -54,8 +55,10 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.patterns.limits.overload import LoadedThing, station_of
-from coherence.verify.patterns.placement._held_members import MemberCount, least_in_flight, member_count
-from coherence.verify.patterns.placement._member_holds import MemberHold, member_hold
+
+if TYPE_CHECKING:
+    from coherence.verify.patterns.placement._held_members import MemberCount
+    from coherence.verify.patterns.placement._member_holds import MemberHold
 
 QUESTION = Question("COH250", "slot-locking", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -166,6 +169,9 @@ def _callers(facts: DesignFacts, thing: str) -> dict[str, Call]:
 
 def _shared(facts: DesignFacts, component: Component) -> SharedPool | None:
     """Returns a pool that serves all that comes, with its least patient workload; None where nobody gives up."""
+    from coherence.verify.patterns.placement._held_members import least_in_flight, member_count
+    from coherence.verify.patterns.placement._member_holds import member_hold
+
     callers = _callers(facts, component.name)
     pool = station_of(facts, component.name) if len(callers) > 1 else None
     if pool is None or pool.each.open or pool.demand.high >= pool.capacity or pool.scaled:
