@@ -47,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.graphs import reached
 from coherence.base.places import Place
@@ -57,8 +58,10 @@ from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import CallTree, call_tree
-from coherence.verify.calls.recursion import Means, MeanSends, endless, mean_sends, means, requests_started
 from coherence.verify.calls.retry_policies import RetryPolicy
+
+if TYPE_CHECKING:
+    from coherence.verify.calls.recursion import Means, MeanSends
 
 QUESTION = Question("COH253", "recursive-calls", "ai.13 agentic system stability")
 QUESTIONS = (QUESTION,)
@@ -107,6 +110,8 @@ class Circle:
 
     def reachable(self, sends: Iterable[tuple[RetryPolicy, Fraction]]) -> Means:
         """Returns the sends between things that some request reaches."""
+        from coherence.verify.calls.recursion import means
+
         mean = means([(plan, count) for plan, count in sends if count])
         seen = reached(self.entries, lambda name: mean.get(name, ()))
         return {name: row for name, row in mean.items() if name in seen}
@@ -127,6 +132,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
+    from coherence.verify.calls.recursion import endless, mean_sends
+
     into = tuple(plan for plan in tree.plans if plan.caller not in things and plan.callee in things)
     limit = next((own for own in design.limits.values() if _ends(own, tree, things)), None)
     return Circle(things, mean_sends(design, tree, things), into, endless(tree, things), limit)
@@ -155,6 +162,8 @@ def _all_pass(tree: CallTree, things: Sequence[str], counted: str, per: str) -> 
 
 
 def _answer(circle: Circle) -> Finding:
+    from coherence.verify.calls.recursion import requests_started
+
     fewest = circle.reachable((own.plan, own.fewest) for own in circle.sends)
     if not circle.sure.isdisjoint(circle.entries):
         return _unanswered(circle)
@@ -221,6 +230,8 @@ def _no_growth(mean: Means) -> str:
 
 def _open(circle: Circle) -> Finding:
     """Returns what it takes: weights, or fewer tries, or a limit."""
+    from coherence.verify.calls.recursion import requests_started
+
     limit = f"a limit (counts: attempts({circle.entries[0]}), per: its caller, when_full: reject)"
     if unsaid := [own.plan.name for own in circle.sends if not own.stated]:
         return _undecided(circle, f"how many requests make {unsaid[0]} (weights of their cases), or {limit}")
