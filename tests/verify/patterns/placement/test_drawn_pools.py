@@ -75,6 +75,11 @@ def holds_of(run: PoolRun, pool: str, names: set[str]) -> list[tuple[int, int]]:
     return [(begun, ended) for at, sender, _, begun, ended in run.holds if at == pool and sender in names]
 
 
+def at_work(pool: Pool) -> int:
+    """Returns how many members of a pool may serve at once."""
+    return pool.members if pool.slots is None else min(pool.members, pool.slots)
+
+
 def locked_design(rng: random.Random) -> tuple[str, dict[str, Sender], dict[str, Pool], bool]:
     """Returns a pool that two or three workloads share, which may call another one, with members that may go."""
     senders = drawn_senders(rng, ("users", "reports", "mail")[: rng.randint(2, 3)], (20, 400, 1500, 3000))
@@ -109,6 +114,7 @@ def test_no_run_holds_more_members_beyond_the_patience_than_is_proved() -> None:
                     run = PoolRun(pools, senders).run(burst(rng, senders))
                     spans = [own for own in holds_of(run, "pool", set(senders)) if own[1] - own[0] > patience]
                     assert at_once(spans) <= held < members, text
+                    assert at_once(spans) < at_work(pools["pool"]), text
     assert min(verdicts[verdict] for verdict in (Verdict.PROVED, Verdict.CONFLICT, Verdict.UNDECIDED)) > 5, verdicts
 
 
@@ -153,6 +159,7 @@ def test_no_run_takes_more_members_for_a_priority_than_is_proved() -> None:
                     run = PoolRun(pools, senders).run(burst(rng, senders))
                     spans = holds_of(run, pool, set(names.split(" and ")))
                     assert at_once(spans) <= int(most) < int(few), text
+                    assert at_once(spans) < at_work(pools[pool]), text
     assert min(verdicts[verdict] for verdict in (Verdict.PROVED, Verdict.CONFLICT, Verdict.UNDECIDED)) > 5, verdicts
 
 
