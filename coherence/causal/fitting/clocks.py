@@ -1,9 +1,9 @@
 """Holds the clock fixed: a straight trend, the day and the week, and the seasons that signals have in common.
 
 What drifts, or follows the day, agrees with everything else that does, without touching it.  A part of a day is held
-fixed as well, for the record need not show a cycle to bend with it.  The clocks are columns of sums of products as
-signals are, and are taken out of every other column before an estimate is made (Frisch and Waugh), so that no
-estimator needs to know of them.
+fixed as well, for the record need not show a cycle to bend with it, and the day's finer shape where it recurs.  The
+clocks are columns of sums of products as signals are, and are taken out of every other column before an estimate is
+made (Frisch and Waugh), so that no estimator needs to know of them.
 SOURCE: Frisch and Waugh 1933; Lovell 1963 (seasonal adjustment).
 """
 
@@ -20,12 +20,15 @@ from coherence.causal.fitting.seasons import shared_periods
 
 DAY, WEEK = 86_400.0, 604_800.0  # seconds
 PART = 0.5  # of a cycle: a record that shows less of it sees a bend that faster cycles follow
-FINEST = 8  # samples of a day, at least
+FINEST, SAMPLES = 8, 2.5  # samples of a day, and of each cycle, at least
 ROWS_EACH = 12  # rows for each column of the clock, at least: the slowest cycles are held first
-PERIODS: Mapping[str, float] = {
+SLOW: Mapping[str, float] = {
     "day": DAY, "half day": DAY / 2, "third of a day": DAY / 3,
     "week": WEEK, "half week": WEEK / 2, "third of a week": WEEK / 3,
 }  # fmt: skip
+SHAPE: Mapping[str, float] = {"quarter of a day": DAY / 4, "fifth of a day": DAY / 5, "sixth of a day": DAY / 6}
+RECURS = 2 * DAY  # from which a day has a shape: what people do turns on and off within an hour or two
+PERIODS = {**SLOW, **SHAPE}
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,9 @@ def clocks_of(*records: Series) -> Clocks:
 def clocks_over(start: float, rows: int, step: float) -> Clocks:
     """The clocks of a record of `rows` rows, without the seasons that only its signals show."""
     span = rows * step
-    shown = [name for name, period in PERIODS.items() if span >= PART * period and step <= DAY / FINEST]
+    least = {name: RECURS if name in SHAPE else PART * period for name, period in PERIODS.items()}
+    finest = {name: min(DAY / FINEST, period / SAMPLES) for name, period in PERIODS.items()}
+    shown = [name for name in PERIODS if span >= least[name] and step <= finest[name]]
     return Clocks(start, span, tuple(shown[: rows // (2 * ROWS_EACH)]))
 
 
