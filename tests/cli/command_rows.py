@@ -174,7 +174,7 @@ ROWS: Mapping[str, CommandRow] = {
          4: Code("--strict: a box is open, or a value is not read", f"d.yaml {BOX} --strict")},
     ),
     "report": CommandRow(
-        "d.yaml -o page.html --no-cache", {2: invalid("bad.yaml -o page.html")},
+        "d.yaml -o page.html --no-cache --time-limit 2", {2: invalid("bad.yaml -o page.html")},
         {"formats": "writes a page (-o FILE)", **FILE_ALONE}, slow=True,
     ),
     "reproduce": CommandRow(
