@@ -1,6 +1,7 @@
 """Fills in what a design implies: what answers its probes, what its places have, numbers of constants.
 
-`from` and `bounds` of loops may be expressions of constants (`a.k`, `2 * a.k`, `min(a.k, 9)`).  Of a constant that is a
+`from` and `bounds` of loops, and what one member serves (`rate_per_copy`), may be expressions of constants (`a.k`,
+`2 * a.k`, `min(a.k, 9)`) that no loop writes.  Of a constant that is a
 range they have a range too, where each name stands once and nothing but + - * /, min, max, floor and ceil is made of
 it: then every value lies between those at its ends.  Any other expression stays as it is.
 """
@@ -8,14 +9,14 @@ it: then every value lies between those at its ends.  Any other expression stays
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.number_text import render_seconds
 from coherence.base.units import ONE, SECOND
 from coherence.language import names
-from coherence.language.design import Component, Design, Job, Loop, Timer, needed
+from coherence.language.design import Actuation, Component, Design, Job, Loop, Timer, needed
 from coherence.language.expressions.evaluate import Constants, NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree, walk
 from coherence.language.roles import in_role
@@ -24,6 +25,7 @@ from coherence.language.sentences import Event, event_of
 
 MONOTONE = ("min", "max", "floor", "ceil")
 MOST_RANGES = 8
+EACH = ("rate_per_", "service_rate")  # keys of what one member serves
 
 
 def with_implied(design: Design) -> Design:
@@ -126,23 +128,42 @@ def _stated(component: Component | None, wanted: set[str]) -> dict[str, Quantity
 
 
 def with_named_numbers(design: Design) -> Design:
-    """Returns the design with numbers for `from` and `bounds` of its loops where expressions of constants stand."""
-    if not any(isinstance(stated, Formula) for loop in design.loops.values() for stated in _numbers_of(loop)):
+    """Returns the design with numbers where expressions of constants stand: `from`, `bounds`, rates of members."""
+    stated = (*itertools.chain.from_iterable(map(_numbers_of, design.loops.values())), *_rates_of(design))
+    if not any(isinstance(each, Formula) for each in stated):
         return design
     index = dict(names.bare_names(design))
-    return design.replace(loops={name: _with_numbers(design, index, loop) for name, loop in design.loops.items()})
+    components = {name: _with_rates(design, index, component) for name, component in design.components.items()}
+    loops = {name: _with_numbers(design, index, loop) for name, loop in design.loops.items()}
+    return design.replace(components=components, loops=loops)
 
 
 def takes_names(design: Design) -> bool:
-    """Returns whether a loop states a number by an expression: an edit elsewhere may change it."""
-    from coherence.language.shared_rates import ComputedQuantity
+    """Returns whether a loop or a rate is stated by an expression: an edit elsewhere may change its number."""
+    from coherence.language.shared_rates import ComputedQuantity, ScaledRate
 
-    stated = (each for loop in design.loops.values() for each in _numbers_of(loop))
-    return any(isinstance(each, Formula | ComputedQuantity) for each in stated)
+    stated = (*itertools.chain.from_iterable(map(_numbers_of, design.loops.values())), *_rates_of(design))
+    written = (each.stated if isinstance(each, ScaledRate) else each for each in stated)
+    return any(isinstance(each, Formula | ComputedQuantity) for each in written)
 
 
 def _numbers_of(loop: Loop) -> tuple[object, ...]:
     return (loop.actuation.initial, *loop.actuation.bounds) if loop.actuation is not None else ()
+
+
+def _rates_of(design: Design) -> Iterator[object]:
+    """Yields what is stated of the rate of one member."""
+    for component in design.components.values():
+        yield from (given for key, given in component.constants.items() if key.startswith(EACH))
+
+
+def _with_rates(design: Design, index: Mapping[str, str], component: Component) -> Component:
+    """Returns a component with numbers for the rates of a member, whose expressions may use its bare names."""
+    formulas = {k: v for k, v in component.constants.items() if k.startswith(EACH) and isinstance(v, Formula)}
+    inside = {**index, **names.scope(component, design)} if formulas else index
+    numbers = {key: _number(design, inside, given) for key, given in formulas.items()}
+    rates = {key: rate for key, rate in numbers.items() if rate is not None and rate.dimension != ONE}
+    return component.replace(constants={**component.constants, **rates}) if rates else component
 
 
 def _with_numbers(design: Design, index: Mapping[str, str], loop: Loop) -> Loop:
@@ -159,26 +180,33 @@ def _with_numbers(design: Design, index: Mapping[str, str], loop: Loop) -> Loop:
 
 def _number(design: Design, index: Mapping[str, str], stated: Formula) -> Quantity | None:
     """Returns the number that an expression of constants is, at its place; None for anything else."""
-    from coherence.language.dimensions import dimension_of, known
+    from coherence.language.dimensions import Known, dimension_of, known
     from coherence.language.shared_rates import ComputedQuantity
 
     used = [node.path for node in walk(stated.tree) if isinstance(node, Name)]
     constants = {path: constant for path in used if (constant := _constant(design, index, path)) is not None}
-    values = _values(stated.tree, constants) if used and len(constants) == len(set(used)) else ()
+    values = _values(stated.tree, constants) if len(constants) == len(set(used)) else ()
     if not values or (len(values) > 1 and not (len(used) == len(constants) and _is_monotone(stated.tree))):
         return None
-    dimension = dimension_of(stated, known(design)) or ONE
+    dimension = dimension_of(stated, Known(known(design).signals, dict(index))) or ONE
     varies = any(constant.varies for constant in constants.values())
     also = tuple(constant.place for constant in constants.values())
     return ComputedQuantity(min(values), max(values), dimension, stated.text, stated.place, varies, also)
 
 
 def _constant(design: Design, index: Mapping[str, str], path: str) -> Quantity | None:
-    """Returns the constant of a component that a name stands for; None where it is none."""
-    thing, _, key = index.get(path, path).partition(".")
+    """Returns the constant of a component that a name stands for; None where it is none, or a loop writes it."""
+    full = index.get(path, path)
+    if any(loop.actuation is not None and _writes(index, loop.actuation, full) for loop in design.loops.values()):
+        return None
+    thing, _, key = full.partition(".")
     component = design.components.get(thing)
     constant = component.constants.get(key) if component is not None else None
     return constant if isinstance(constant, Quantity) else None
+
+
+def _writes(index: Mapping[str, str], actuation: Actuation, path: str) -> bool:
+    return actuation.signal is not None and index.get(actuation.signal.text, actuation.signal.text) == path
 
 
 def _values(tree: Tree, constants: Mapping[str, Quantity]) -> tuple[Fraction, ...]:

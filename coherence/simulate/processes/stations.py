@@ -11,6 +11,7 @@ from typing import Any
 from coherence.base.errors import Problem
 from coherence.base.graphs import reached
 from coherence.base.places import Place
+from coherence.base.units import ONE, SECOND
 from coherence.language.design import Component, Design, Limit
 from coherence.language.distributions import quantile_points
 from coherence.language.expressions.tree import Name
@@ -91,6 +92,7 @@ def _station(
     servers = _servers(design, pool, notes)
     if is_bucket(component):
         return Station(name, FOR_ALL, Service(0.0, "constant", 0.0), plan=onward, cases=flow.cases.get(name, ()))
+    problems += _unusable_rates(pool)
     service = _service(design, flow, component, pool, servers, notes)
     if service is None and onward:
         notes.append(f"{name} only passes requests on: it takes no time and has room for all")
@@ -111,6 +113,16 @@ def _station(
         shed_above=_shed(design, name, notes), cases=flow.cases.get(name, ()), **_discipline(component),
         restarts=restarts_of(design, pool, notes, refused=_refused(design, component, pool)),
     )  # fmt: skip
+
+
+def _unusable_rates(pool: Component) -> list[Problem]:
+    """Returns the rates of one member that are no number of requests per second above 0."""
+    stated = [(key, pool.constants[key]) for key in RATES_EACH if key in pool.constants]
+    return [
+        Problem(value.place, f"`{key}: {value}` of {pool.name} is no rate", "write a number above 0, as in `25 req/s`")
+        for key, value in stated
+        if not isinstance(value, Quantity) or value.low <= 0 or value.dimension.physical != ONE / SECOND
+    ]
 
 
 def _refused(design: Design, component: Component, pool: Component) -> str:
@@ -172,10 +184,11 @@ def _service(
         if isinstance(rate, Quantity) and rate.low > 0:
             notes.append(f"service times of {pool.name} are exponential with mean 1 / {key}")
             return Service(1.0 / lower(rate, f"{key} of {pool.name}", notes))
-    mixed = _mixed(design, flow, component, notes)
+    mixed, answer = _mixed(design, flow, component, notes), time_of(pool, "answer")
+    if mixed is not None and answer is not None:
+        notes.append(f"{pool.name} serves for the time that the workloads state, not for its own ({answer})")
     if mixed is not None:
         return mixed
-    answer = time_of(pool, "answer")
     if answer is not None:
         return uniform_service(answer)
     for key in RATES:

@@ -17,21 +17,22 @@ from coherence.language.call_cases import weights
 from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Name, Tree
+from coherence.language.implied import EACH
 from coherence.language.names import used_names
-from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.roles import time_of
+from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.words import STATES
 from coherence.language.workloads import Burst, Randomness, Spread2, Workload
-from coherence.model.model import Interval
+from coherence.model.model import Interval, interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, lightest, mean_count, open_share, ways
 from coherence.verify.calls.retry_policies import copies_of_try
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.facts.ranges import enclosure
+from coherence.verify.facts.ranges import encloses, enclosure
 
 ARRIVING = ("arrivals", "load")
 PLAIN = ("replica_pool", "retrying_clients")  # parts whose members serve one request at a time
 RUNNING = ("running", *STATES["in work"])  # a cap on these lets a member serve several
-EACH = ("rate_per_", "service_rate")
 
 
 @dataclass(frozen=True)
@@ -290,15 +291,42 @@ def is_sum_of(tree: Tree, moving: frozenset[str]) -> bool:
 
 def each_serves(facts: DesignFacts, thing: str) -> tuple[Quantity, bool] | None:
     """Returns what one member serves: a rate (True), or the mean time of a request (False); None where not said."""
-    component = facts.design.components.get(thing)
-    for key, given in component.constants.items() if component is not None else ():
-        if isinstance(given, Quantity) and key.startswith(EACH) and _per_second(given) and given.low > 0:
-            return given, True
+    rate = next((given for _, given in _stated_rates(facts, thing) if _is_served(given)), None)
+    if isinstance(rate, Quantity):
+        return rate, True
     load = offered(facts, thing)
     reaching = [facts.design.workload[name] for name in load.names] if load is not None else []
     means = [mean for workload in reaching if (mean := mean_service(workload)) is not None and mean.low > 0]
     alone = len(means) == len(reaching) == 1 and alone_at(facts, reaching[0], thing)
     return (means[0], False) if alone else None
+
+
+def _stated_rates(facts: DesignFacts, thing: str) -> Iterator[tuple[str, Quantity | Formula | Word]]:
+    component = facts.design.components.get(thing)
+    stated = component.constants.items() if component is not None else ()
+    yield from ((key, given) for key, given in stated if key.startswith(EACH))
+
+
+def _is_served(given: object) -> bool:
+    """Decides whether a value is requests per second above 0."""
+    return isinstance(given, Quantity) and _per_second(given) and given.low > 0
+
+
+def contested(facts: DesignFacts, thing: str) -> tuple[str, Place] | None:
+    """Returns what is to be asked before a service of workloads is that of a member, as it states something else."""
+    rates = [*_stated_rates(facts, thing)]
+    if rates and not any(_is_served(given) for _, given in rates):
+        key, value = rates[0]
+        return f"{thing}.{key} as requests per second above 0, not `{value}`", value.place
+    time, load = time_of(facts.design.components.get(thing), "answer"), offered(facts, thing)
+    if time is None or rates or load is None:
+        return None
+    means = [mean_service(facts.design.workload[name]) for name in load.names if name in facts.design.workload]
+    span = Interval(time.low, time.high)
+    other = next((mean for mean in means if mean is not None and not encloses(span, interval(mean))), None)
+    if other is None:
+        return None
+    return f"one time of a request at {thing}: its own is {time}, that of its workload {other}", time.place
 
 
 def unread_rates(design: Design, thing: str) -> list[tuple[str, Quantity]]:
@@ -347,7 +375,9 @@ def _one_by_one(facts: DesignFacts, thing: str) -> bool:
     component = facts.design.components.get(thing)
     batches = component is not None and component.part is not None and component.part.text not in PLAIN
     calls_on = any(call.caller is not None and call.caller.text == thing for call in facts.design.calls)
-    return not batches and not calls_on and not any(f"{thing}.{word}" in facts.counted for word in RUNNING)
+    if batches or calls_on or contested(facts, thing) is not None:
+        return False
+    return not any(f"{thing}.{word}" in facts.counted for word in RUNNING)
 
 
 def mean_service(workload: Workload) -> Quantity | None:

@@ -25,7 +25,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tr
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.facts.limits import always_holds, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._nested_retries import layer_places
-from coherence.verify.queues.offered_load import long_run_rate, unstated_sources
+from coherence.verify.queues.offered_load import contested, long_run_rate, unstated_sources
 
 _RATES = ("capacity", "throughput")
 _RATES_EACH = ("rate_per_replica", "rate_per_copy")
@@ -199,6 +199,8 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
             if key in _RATES:
                 return ServingCapacity(rate.low, rate.high, rate.place)
             return ServingCapacity(rate.low * few, rate.high * many, rate.place) if few is not None and many else None
+    if contested(known(subject), name) is not None:
+        return None
     mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
     if leaf and few is not None and many is not None and isinstance(mean, Quantity) and mean.low > 0:
         return ServingCapacity(few / mean.high, many / mean.low, mean.place)

@@ -66,6 +66,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import (
     RUNNING,
     OfferedRate,
+    contested,
     each_serves,
     member_rate,
     offered,
@@ -169,7 +170,12 @@ def _slots(facts: DesignFacts, station: LoadedThing) -> tuple[Limit, Quantity] |
 
 
 def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
-    """Asks whether a rate of a loaded thing that nothing reads is what one member serves."""
+    """Asks what one member of a loaded thing serves, where it is stated twice, by no rate, or by one nothing reads."""
+    open_ = contested(facts, thing) if offered(facts, thing) is not None else None
+    if open_ is not None:
+        needs, place = open_
+        yield QUESTION.undecided(f"needs {needs}", (place.labelled("one member serves this"),), (thing,))
+        return
     stated = unread_rates(facts.design, thing)
     if not stated or offered(facts, thing) is None or member_rate(facts, thing) is not None:
         return
