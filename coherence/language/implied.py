@@ -178,6 +178,11 @@ def _with_numbers(design: Design, index: Mapping[str, str], loop: Loop) -> Loop:
     return loop.replace(actuation=actuation.replace(initial=number(actuation.initial), bounds=bounds))
 
 
+def number_of(design: Design, stated: Formula) -> Quantity | None:
+    """Returns the number that an expression of constants is, by their full names or bare ones; None for others."""
+    return _number(design, names.bare_names(design), stated)
+
+
 def _number(design: Design, index: Mapping[str, str], stated: Formula) -> Quantity | None:
     """Returns the number that an expression of constants is, at its place; None for anything else."""
     from coherence.language.dimensions import Known, dimension_of, known

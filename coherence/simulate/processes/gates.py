@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from coherence.language.design import Component, Design, Limit
 from coherence.language.entries.counted_sends import counted_sends
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
@@ -24,14 +25,15 @@ def _of_limit(design: Design, flow: RequestFlow, limit: Limit, notes: list[str])
     if callee is None or limit.window is None:
         return
     routes = tuple(route for route, (by, to) in flow.ends.items() if to == callee and (caller is None or by == caller))
-    why = _not_run(limit, routes)
+    allowed = most_allowed(design, limit)
+    why = _not_run(limit, allowed, routes)
     if why:
         notes.append(f"{limit.name} is not run: {why}")
         return
-    assert isinstance(limit.at_most, Quantity)
+    assert allowed is not None
     assert isinstance(limit.window, Quantity)
     most, window = (lower(value, f"{key} of {limit.name}", notes) for key, value in
-                    (("at_most", limit.at_most), ("window", limit.window)))  # fmt: skip
+                    (("at_most", allowed), ("window", limit.window)))  # fmt: skip
     waits = limit.when_full is None or limit.when_full.text == "wait"
     if limit.refused is None and not waits:
         notes.append(f"what {limit.name} refuses does not count (`refused: count` where it does)")
@@ -39,19 +41,19 @@ def _of_limit(design: Design, flow: RequestFlow, limit: Limit, notes: list[str])
     yield Gate(limit.name, routes, most, window=window, waits=waits, counts_refused=counts)
 
 
-def _not_run(limit: Limit, routes: tuple[str, ...]) -> str:
+def _not_run(limit: Limit, allowed: Quantity | None, routes: tuple[str, ...]) -> str:
     """Returns why a limit in a window cannot be kept; nothing where it can."""
     if not routes:
         return "no request that is run sends there"
-    if not isinstance(limit.at_most, Quantity) or not isinstance(limit.window, Quantity) or limit.window.low <= 0:
+    if allowed is None or not isinstance(limit.window, Quantity) or limit.window.low <= 0:
         return "it needs `at_most` as a number and `window` as a time above 0 s"
-    if limit.at_most.low > MOST_PLACES:
+    if allowed.low > MOST_PLACES:
         return f"more than {MOST_PLACES:,} in a window are not remembered"
     if limit.per is not None or limit.during is not None:
         return f"there is one of it per {limit.per.text}" if limit.per is not None else "it does not hold at all times"
     if limit.when_full is not None and limit.when_full.text not in ("wait", "reject"):
         return f"what it does when full ({limit.when_full.text}) is neither waiting nor rejecting"
-    if limit.at_most.low < 1 and (limit.when_full is None or limit.when_full.text == "wait"):
+    if allowed.low < 1 and (limit.when_full is None or limit.when_full.text == "wait"):
         return "nothing would ever be sent"
     return ""
 

@@ -10,6 +10,7 @@ from coherence.base.errors import Problem
 from coherence.language.call_cases import render_order
 from coherence.language.design import Call, Design, Limit, Pause
 from coherence.language.entries.jitter import is_decorrelated, spread_of
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity, Word
@@ -94,8 +95,8 @@ def _route(
         retry_on=_causes(call, name, notes),
         cancel=call.on_timeout is not None and call.on_timeout.text == "cancel",
         budget=_budget(limits),
-        breaker=_cap(limits, retries=False),
-        most_retries=_cap(limits, retries=True),
+        breaker=_cap(design, limits, retries=False),
+        most_retries=_cap(design, limits, retries=True),
         opening=opening_of(call, name, notes, problems),
         hedge_after=_duration(call.hedge_after, f"hedge_after of {name}", notes),
     )
@@ -158,7 +159,7 @@ def _limits(design: Design, call: Call, notes: list[str]) -> Iterator[Limit]:
     for limit in design.limits.values():
         named = call.budget is not None and call.budget.text == limit.name
         if named or (limit.counts is not None and _in_flight(limit.counts.tree, ends)):
-            why = _not_run(limit, ends)
+            why = _not_run(design, limit, ends)
             if why:
                 notes.append(f"{limit.name} is not run: {why}")
             else:
@@ -169,7 +170,7 @@ def _limits(design: Design, call: Call, notes: list[str]) -> Iterator[Limit]:
                 yield limit
 
 
-def _not_run(limit: Limit, ends: set[str]) -> str:
+def _not_run(design: Design, limit: Limit, ends: set[str]) -> str:
     """Why a route cannot keep a limit; nothing, where it can."""
     tree = limit.counts.tree if limit.counts is not None else None
     if not (isinstance(tree, Function) and tree.function == "in flight") or limit.window is not None:
@@ -179,7 +180,8 @@ def _not_run(limit: Limit, ends: set[str]) -> str:
     if limit.per is not None or limit.during is not None:
         return f"there is one of it per {limit.per.text}" if limit.per is not None else "it does not hold at all times"
     share = _share(limit.at_most.tree) if isinstance(limit.at_most, Formula) else None
-    if isinstance(limit.at_most, Formula) and (share is None or share[1].partition(".")[0] not in ends):
+    number = most_allowed(design, limit) is not None
+    if isinstance(limit.at_most, Formula) and not number and (share is None or share[1].partition(".")[0] not in ends):
         return "it is not a share of what its call has in flight"
     return ""
 
@@ -216,11 +218,11 @@ def _share(tree: Tree) -> tuple[float, str] | None:
     return None
 
 
-def _cap(limits: list[Limit], *, retries: bool) -> float:
+def _cap(design: Design, limits: list[Limit], *, retries: bool) -> float:
     caps = [
-        float(limit.at_most.low)
+        float(most.low)
         for limit in limits
-        if isinstance(limit.at_most, Quantity) and _of_retries(limit) is retries
+        if (most := most_allowed(design, limit)) is not None and _of_retries(limit) is retries
         and (limit.when_full is None or limit.when_full.text == "reject")
     ]  # fmt: skip
     return min(caps, default=math.inf)

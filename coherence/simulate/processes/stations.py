@@ -14,6 +14,7 @@ from coherence.base.places import Place
 from coherence.base.units import ONE, SECOND
 from coherence.language.design import Component, Design, Limit
 from coherence.language.distributions import quantile_points
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity
@@ -144,7 +145,7 @@ def _shed(design: Design, name: str, notes: list[str]) -> float:
     """Returns the least wait beyond which a limit turns requests away."""
     waits = [limit for limit in design.limits.values() if _counts(limit) == f"{name}.wait" and rejects(limit)]
     notes += [f"{limit.name} turns away what would wait longer by the queue and the mean service" for limit in waits]
-    return min((float(limit.at_most.low) for limit in waits if isinstance(limit.at_most, Quantity)), default=math.inf)
+    return min((float(most.low) for limit in waits if (most := most_allowed(design, limit))), default=math.inf)
 
 
 def _of_capacity(pool: Component, service: Service, notes: list[str]) -> tuple[int, float]:
@@ -280,8 +281,8 @@ def _room(design: Design, name: str) -> float:
     """Returns a limit that rejects counts what waits here."""
     for limit in design.limits.values():
         waiting = _counts(limit) in {f"{name}.{word}" for word in WAITING}
-        if waiting and rejects(limit) and isinstance(limit.at_most, Quantity):
-            return float(limit.at_most.low)
+        if waiting and rejects(limit) and (most := most_allowed(design, limit)) is not None:
+            return float(most.low)
     return math.inf
 
 

@@ -13,6 +13,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree
 from coherence.language.roles import counts
 from coherence.language.schema_kinds import Formula, Quantity, Word
@@ -35,7 +36,7 @@ def with_caps(facts: DesignFacts, tree: Tree) -> DesignFacts:
     """Returns the facts in which what a tree counts, and nothing but limits bounds, stays within these."""
     capped: dict[str, tuple[Fraction, Limit]] = {}
     for path in facts.missing(tree):
-        caps = [(limit, _most(facts, limit)) for limit in facts.counted.get(path, ()) if _caps_at_all_times(limit)]
+        caps = [(limit, _most(facts, limit)) for limit in facts.counted.get(path, ()) if caps_at_all_times(limit)]
         stated = [(most, limit) for limit, most in caps if most is not None]
         capped |= {path: min(stated, key=lambda pair: pair[0])} if stated else {}
     if not capped:
@@ -51,7 +52,7 @@ def _most(facts: DesignFacts, limit: Limit) -> Fraction | None:
     return facts.range(most).high if most is not None else None
 
 
-def _caps_at_all_times(limit: Limit) -> bool:
+def caps_at_all_times(limit: Limit) -> bool:
     """Decides whether a limit bounds a count itself, by whomever it is raised, and not how often it comes."""
     return limit.window is None and not limit.actions and always_holds(limit)
 
@@ -115,16 +116,24 @@ def counted_in_flight(limit: Limit) -> str:
 
 def always_holds(limit: Limit) -> bool:
     """Decides whether there is one of a limit and it holds at every time."""
-    return limit.per is None and limit.during is None
+    return limit.per is None and limit.during is None and limit.scope is None
+
+
+def perhaps_in_flight(design: Design, counted: Collection[str]) -> list[tuple[Limit, Quantity | None]]:
+    """Returns the limits on what is in flight under one of some names that may stop it at times, with their numbers."""
+    limits = [limit for limit in design.limits.values() if counted_in_flight(limit) in counted]
+    stated = [limit for limit in limits if limit.at_most is not None and not isinstance(limit.at_most, Word)]
+    return [(limit, most_allowed(design, limit)) for limit in stated]
 
 
 def in_flight_limits(design: Design, counted: Collection[str]) -> list[tuple[Limit, Quantity]]:
     """Returns the limits on what is in flight under one of some names that hold at every time, with their numbers."""
     return [
-        (limit, limit.at_most)
+        (limit, most)
         for limit in design.limits.values()
-        if counted_in_flight(limit) in counted and always_holds(limit) and isinstance(limit.at_most, Quantity)
-    ]
+        if counted_in_flight(limit) in counted and caps_at_all_times(limit)
+        and (most := most_allowed(design, limit)) is not None
+    ]  # fmt: skip
 
 
 def narrowed(subject: Subject, quantity: Quantity, high: Fraction) -> Edit | None:

@@ -13,8 +13,10 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Arithmetic, Name, Number
 from coherence.language.expressions.tree import Call as Function
+from coherence.language.implied import number_of
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.attempts import ZERO, budget_factor
@@ -23,7 +25,7 @@ from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.paths import ANY, QUICK, Way, amplification, heaviest, open_share, ways, work_beside
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
 from coherence.verify.facts.design_facts import copies, known
-from coherence.verify.facts.limits import always_holds, counted_in_flight, in_flight_limits
+from coherence.verify.facts.limits import caps_at_all_times, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.queues.offered_load import contested, long_run_rate, unstated_sources
 
@@ -235,25 +237,39 @@ def _budget(design: Design, plan: RetryPolicy, rate: Fraction, copies: int) -> F
     in_flight = rate * plan.limit.low
     alone = sum(call.caller is not None and call.caller.text == plan.caller for call in design.calls) == 1
     return min(
-        (b for limit in retry_limits(design, plan) if (b := _within(limit, in_flight, alone=alone, copies=copies))),
+        (
+            b
+            for limit in retry_limits(design, plan)
+            if (b := _within(design, limit, in_flight, alone=alone, copies=copies))
+        ),
         default=None,
     )
 
 
-def _within(limit: Limit, in_flight: Fraction, *, alone: bool, copies: int) -> Fraction | None:
+def _within(design: Design, limit: Limit, in_flight: Fraction, *, alone: bool, copies: int) -> Fraction | None:
     """Returns tries per first try within one limit, with so many first tries in flight.
 
     `alone`: the call is its caller's only one; else a share counts other calls as well, which may be many.  `copies` of
     each try are in flight, of which a share of all in flight is one.
     """
-    if isinstance(limit.at_most, Quantity):
-        return 1 + limit.at_most.high / in_flight if in_flight else None
+    most = most_allowed(design, limit)
+    if most is not None:
+        return 1 + most.high / in_flight if in_flight else None
     share = share_of(limit) if alone else None
     factor = budget_factor(share[0] * copies, of_first=share[1]) if share is not None else None
-    floor = limit.but_at_least.high if isinstance(limit.but_at_least, Quantity) else ZERO
-    if factor is None or (floor and not in_flight):
+    floor = floor_of(design, limit)
+    if factor is None or floor is None or (floor and not in_flight):
         return None
     return max(factor, 1 + floor / in_flight) if floor else factor
+
+
+def floor_of(design: Design, limit: Limit) -> Fraction | None:
+    """Returns what the cap of a limit is never below, 0 where nothing says it; None where that is no number."""
+    least = limit.but_at_least
+    number = number_of(design, least) if isinstance(least, Formula) else least
+    if number is None:
+        return ZERO
+    return number.high if isinstance(number, Quantity) else None
 
 
 def retry_limits(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
@@ -263,7 +279,7 @@ def retry_limits(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
     They count retries in flight, of all callers together: of a limit `per` something there may be many.
     """
     for limit in design.limits.values():
-        ends = limit.when_full is not None and limit.when_full.text != "wait" and always_holds(limit)
+        ends = limit.when_full is not None and limit.when_full.text != "wait" and caps_at_all_times(limit)
         named = plan.call.budget is not None and plan.call.budget.text == limit.name
         counted = counted_in_flight(limit)
         if ends and counted.endswith(".retries") and (named or counted == f"{plan.caller}.retries"):

@@ -18,6 +18,7 @@ from coherence.findings.question_input import (
     rational,
 )
 from coherence.findings.repairs import change, proposal
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.components import RETRIES_APART
 from coherence.simulate.metastability.fluid import Disturbance, course, smallest_pause
@@ -76,9 +77,9 @@ def _within(question: Question, subject: Subject, load: AmplifiedLoad) -> Findin
     each = load.ways[0][0].limit if alone else None
     if load.crowd is not None and load.crowd < load.capacity.low:
         most, of, places = load.crowd, load.of, load.places
-    elif limit is not None and isinstance(limit.at_most, Quantity) and each is not None and each.low > 0:
-        most, of = limit.at_most.high / each.low, (*load.of, limit.name)
-        places = [*load.places, limit.at_most.place.labelled(f"{limit.name} lets this many in flight")]
+    elif limit is not None and (allowed := most_allowed(subject.design, limit)) and each is not None and each.low > 0:
+        most, of = allowed.high / each.low, (*load.of, limit.name)
+        places = [*load.places, allowed.place.labelled(f"{limit.name} lets this many in flight")]
         if most >= load.capacity.low:
             return None
     else:
@@ -137,7 +138,8 @@ def _overload(question: Question, subject: Subject, load: AmplifiedLoad) -> Find
     if all(word == "cancel" for _, word in on_timeouts):
         return _cancelled(question, load, measured)
     slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
-    if full is not None and isinstance(full.at_most, Quantity) and full.at_most.low / load.capacity.low <= slow:
+    held = most_allowed(subject.design, full) if full is not None else None
+    if full is not None and held is not None and held.low / load.capacity.low <= slow:
         needs = (
             f"needs a simulation: {full.name} lets {load.callee} hold no more than it serves within "
             f"{render_seconds(slow)}"

@@ -8,16 +8,23 @@ from fractions import Fraction
 
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.metastability.load_map import Retrying
 from coherence.simulate.metastability.waits import Server
-from coherence.verify.calls.attempts import pauses
+from coherence.verify.calls.attempts import ZERO, pauses
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import copies, known
-from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
+from coherence.verify.patterns.calls._load_amplification import (
+    AmplifiedLoad,
+    floor_of,
+    in_flight_limit,
+    retry_limits,
+    share_of,
+)
 
 WAITING = STATES["waiting"]
 MOST_PAUSES = 16  # of more tries the first pauses stand for all
@@ -69,7 +76,7 @@ def _retrying(design: Design, load: AmplifiedLoad, plan: RetryPolicy, server: Se
     limits = list(retry_limits(design, plan))
     shares = [(found, limit) for limit in limits if (found := share_of(limit)) is not None]
     (share, of_first), limit = max(shares, key=lambda share: share[0][0]) if shares else ((math.inf, False), None)
-    floor = limit.but_at_least if limit is not None else None
+    floor = floor_of(design, limit) if limit is not None else ZERO
     breaker = in_flight_limit(design, load)
     return Retrying(
         float(load.rate.high),
@@ -77,15 +84,16 @@ def _retrying(design: Design, load: AmplifiedLoad, plan: RetryPolicy, server: Se
         server,
         share=float(share),
         of_first=of_first,
-        floor=float(floor.high) if isinstance(floor, Quantity) else 0.0,
-        most_retries=min((_count(limit) for limit in limits), default=math.inf),
-        breaker=_count(breaker) if breaker is not None else math.inf,
+        floor=math.inf if floor is None else float(floor),
+        most_retries=min((_count(design, limit) for limit in limits), default=math.inf),
+        breaker=_count(design, breaker) if breaker is not None else math.inf,
         pause=float(pause_of(plan) or 0),
     )
 
 
-def _count(limit: Limit) -> float:
-    return float(limit.at_most.high) if isinstance(limit.at_most, Quantity) else math.inf
+def _count(design: Design, limit: Limit) -> float:
+    most = most_allowed(design, limit)
+    return float(most.high) if most is not None else math.inf
 
 
 def room(design: Design, callee: str) -> Limit | None:

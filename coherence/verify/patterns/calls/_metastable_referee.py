@@ -6,7 +6,7 @@ import math
 
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings.question_input import Subject
-from coherence.language.schema_kinds import Quantity
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.simulate.metastability.load_map import overload
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad
 from coherence.verify.patterns.calls._metastable_call import CallFacts, room
@@ -25,7 +25,8 @@ def disagreement(subject: Subject, load: AmplifiedLoad, measured: CallFacts, bac
     from coherence.simulate.metastability.retry_chain_models import overload_lasts
 
     full, call = room(subject.design, load.callee), measured.call
-    waiting = float(full.at_most.high) if full is not None and isinstance(full.at_most, Quantity) else math.inf
+    places = most_allowed(subject.design, full) if full is not None else None
+    waiting = float(places.high) if places is not None else math.inf
     seconds = overload_lasts(call, waiting=waiting, backlog=backlog)
     if seconds is None or seconds > HOUR:
         return None

@@ -75,9 +75,19 @@ def bounds(design: Design) -> Iterator[SendsBound]:
 def _limit(limit: Limit, callee: str, caller: str) -> Iterator[SendsBound]:
     match limit.at_most:
         case Formula(tree=tree, place=place):
-            yield SendsBound(limit.name, callee, caller, "<=", tree, place)
+            yield SendsBound(limit.name, callee, caller, "<=", _never_below(limit, tree), place)
         case Quantity(low=low, place=place):
-            yield SendsBound(limit.name, callee, caller, "<=", Number(low), place)
+            yield SendsBound(limit.name, callee, caller, "<=", _never_below(limit, Number(low)), place)
+
+
+def _never_below(limit: Limit, most: Tree) -> Tree:
+    """Returns the larger of a cap and of what it is never below."""
+    match limit.but_at_least:
+        case Formula(tree=tree):
+            return Function("max", (most, tree))
+        case Quantity(low=low):
+            return Function("max", (most, Number(low)))
+    return most
 
 
 def bound_answers(question: Question, subject: Subject, tree: CallTree, bound: SendsBound) -> Iterator[Finding]:

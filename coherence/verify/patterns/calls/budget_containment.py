@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.schema_kinds import Quantity
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.verify.calls.call_graph import CallTree, Enclosure, Work, call_tree, enclosure_of
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.events.bounds import enclosures
@@ -79,8 +79,8 @@ def _no_retry(subject: Subject, plan: RetryPolicy) -> tuple[Finding, ...]:
     """Answers that a budget of none lets no second try run, whatever `tries` says."""
     named = plan.call.budget
     limit = subject.design.limits.get(named.text) if named is not None else None
-    most = limit.at_most if limit is not None else None
-    if limit is None or not plan.retries or not isinstance(most, Quantity) or most.high > 0:
+    most = most_allowed(subject.design, limit) if limit is not None and limit.during is None else None
+    if limit is None or not plan.retries or most is None or most.high > 0:
         return ()
     message = f"{plan.name} may try again, but its budget {limit.name} allows no retry: no second try ever runs"
     places = (*(tries.place.labelled("never used") for tries in plan.call.tries[:1]), most.place.labelled("none"))

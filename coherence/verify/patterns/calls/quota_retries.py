@@ -56,12 +56,14 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.calls.attempts import least, started
 from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try
+from coherence.verify.facts.limits import always_holds
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate, unstated_sources
@@ -78,6 +80,7 @@ class Quota:
     """At most `most` sends to a callee in `window` seconds, and the workloads that send there."""
 
     limit: Limit
+    stated: Quantity
     callee: str
     most: Fraction
     window: Fraction
@@ -111,9 +114,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
-    most, window = limit.at_most, limit.window
+    most, window = most_allowed(subject.design, limit), limit.window
     refuses = limit.when_full is None or limit.when_full.text == "reject"
-    if not refuses or not isinstance(most, Quantity) or not isinstance(window, Quantity) or limit.per is not None:
+    if not refuses or most is None or not isinstance(window, Quantity) or limit.per is not None:
         return None
     if window.low <= 0:
         return None
@@ -126,7 +129,7 @@ def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     flows = tuple((workload, way) for workload, sizes in coming for way in heaviest(tree, sizes))
     share = next((share for _, sizes in coming if (share := open_share(tree, sizes))), "")
     unstated = tuple(name for name in unstated_sources(subject.design, callee) if caller is None or name == caller)
-    return Quota(limit, callee, most.low, window.high, flows, share, unstated) if flows else None
+    return Quota(limit, most, callee, most.low, window.high, flows, share, unstated) if flows else None
 
 
 def _flows(
@@ -213,10 +216,10 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
         )
         yield QUESTION.note(message, _places(quota), quota.of, arithmetic(_numbers(quota)))
     elif first > quota.rate:
-        stated, window = quota.limit.at_most, quota.limit.window
-        assert isinstance(stated, Quantity)
+        window = quota.limit.window
         assert isinstance(window, Quantity)
-        certain = (_total(quota, least=True) or Fraction(0)) > stated.high / window.low
+        least, everywhere = _total(quota, least=True) or Fraction(0), always_holds(quota.limit)
+        certain = everywhere and not quota.limit.actions and least > quota.stated.high / window.low
         yield _conflict(subject, quota, "asks for more than the quota by its first tries alone", certain=certain)
     elif any(plan.backoff.answered and plan.retries for plan in quota.plans):
         return
@@ -255,11 +258,9 @@ def _refused_counts(limit: Limit) -> bool:
 
 
 def _places(quota: Quota) -> tuple[Place, ...]:
-    stated = quota.limit.at_most
-    assert isinstance(stated, Quantity)
     rates = [w.rate.place.labelled("first tries come at this rate") for w, _ in quota.flows if w.rate is not None]
     retrying = [plan for plan in quota.plans if plan.retries]
-    return (stated.place.labelled(f"so many in {render_seconds(quota.window)}"), *layer_places(retrying), *rates)
+    return (quota.stated.place.labelled(f"so many in {render_seconds(quota.window)}"), *layer_places(retrying), *rates)
 
 
 def _numbers(quota: Quota) -> Numbers:
@@ -305,9 +306,9 @@ def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> 
 
 def _repairs(subject: Subject, quota: Quota) -> Iterator[Repair]:
     """Yields a quota for all that come again, or fewer tries."""
-    again, stated = _total(quota, peak=True, again=True), quota.limit.at_most
-    if again is not None and isinstance(stated, Quantity):
-        repair = repairs.proposal(repairs.change(subject, stated, repairs.upward_round(again * quota.window)))
+    again = _total(quota, peak=True, again=True)
+    if again is not None:
+        repair = repairs.proposal(repairs.change(subject, quota.stated, repairs.upward_round(again * quota.window)))
         yield from [repair] if repair is not None else []
     for plan in quota.plans:
         tries = [t for t in plan.call.tries if isinstance(t, Quantity) and t.high > 1]

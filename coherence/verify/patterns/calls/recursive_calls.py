@@ -54,9 +54,9 @@ from coherence.base.places import Place
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Limit
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name
-from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.retry_policies import RetryPolicy
 
@@ -78,6 +78,7 @@ class Circle:
     into: tuple[RetryPolicy, ...]
     sure: frozenset[str]
     limit: Limit | None
+    most: Fraction
 
     @property
     def way(self) -> str:
@@ -135,15 +136,16 @@ def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
     from coherence.verify.calls.recursion import endless, mean_sends
 
     into = tuple(plan for plan in tree.plans if plan.caller not in things and plan.callee in things)
-    limit = next((own for own in design.limits.values() if _ends(own, tree, things)), None)
-    return Circle(things, mean_sends(design, tree, things), into, endless(tree, things), limit)
+    ends = (limit for limit in design.limits.values() if _ends(limit, tree, things))
+    limit, most = next(((own, q.high) for own in ends if (q := most_allowed(design, own))), (None, Fraction(0)))
+    return Circle(things, mean_sends(design, tree, things), into, endless(tree, things), limit, most)
 
 
 def _ends(limit: Limit, tree: CallTree, things: Sequence[str]) -> bool:
     """Decides whether a limit refuses, so that each request from outside goes around so often at most."""
-    always = limit.window is None and limit.during is None and not limit.actions
+    always = limit.window is None and limit.during is None and limit.scope is None and not limit.actions
     refuses = always and limit.when_full is not None and limit.when_full.text == "reject"
-    match limit.counts.tree if limit.counts and refuses and isinstance(limit.at_most, Quantity) else None:
+    match limit.counts.tree if limit.counts and refuses else None:
         case Function(function="attempts", arguments=(Name(path=counted),)) if limit.per is not None:
             return limit.per.text not in things and _all_pass(tree, things, counted, limit.per.text)
     return False
@@ -168,7 +170,7 @@ def _answer(circle: Circle) -> Finding:
     if not circle.sure.isdisjoint(circle.entries):
         return _unanswered(circle)
     if circle.limit is not None:
-        return _limited(circle, circle.limit)
+        return _limited(circle, circle.limit, circle.most)
     if len(circle.things) > LARGEST:
         return _undecided(circle, f"fewer than {LARGEST} things in a circle")
     if requests_started(fewest) is None:
@@ -185,8 +187,7 @@ def _unanswered(circle: Circle) -> Finding:
     return QUESTION.conflict(message, circle.places, circle.of, arithmetic({}), certain=bool(circle.into))
 
 
-def _limited(circle: Circle, limit: Limit) -> Finding:
-    most = limit.at_most.high if isinstance(limit.at_most, Quantity) else Fraction(0)
+def _limited(circle: Circle, limit: Limit, most: Fraction) -> Finding:
     message = f"requests along {circle.way} end: {limit.name} refuses after {most} of them"
     evidence = arithmetic({"sends": (most, "")}, certificate=_count(most))
     return QUESTION.proved(message, circle.places, circle.of, evidence)

@@ -38,7 +38,8 @@ from coherence.base.places import Place
 from coherence.base.solver import Outcome, SolverAnswer, unsat
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Component, Limit, Loop, Relay
+from coherence.language.design import Component, Design, Limit, Loop, Relay
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tree, rename
@@ -57,7 +58,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     design, states = subject.design, States(subject)
     yield from _promises(states)
     for limit in design.limits.values():
-        yield from _limit(limit)
+        yield from _limit(subject.design, limit)
     for component in design.components.values():
         yield from _forgotten(component)
     yield from _never.ask(QUESTION, design, partial(_reachable, states))
@@ -150,9 +151,9 @@ def _forgotten(component: Component) -> Iterator[Finding]:
     yield QUESTION.vacuous(message, places, (component.name,), arithmetic({}))
 
 
-def _limit(limit: Limit) -> Iterator[Finding]:
-    low, high = limit.at_least, limit.at_most
-    if isinstance(low, Quantity) and isinstance(high, Quantity) and low.low > high.high:
+def _limit(design: Design, limit: Limit) -> Iterator[Finding]:
+    low, high = limit.at_least, most_allowed(design, limit)
+    if isinstance(low, Quantity) and high is not None and low.low > high.high:
         places = (low.place.labelled("the floor"), high.place.labelled("lies above the cap"))
         numbers = {"floor": (low.low, str(low.dimension)), "cap": (high.high, str(high.dimension))}
         least, most = render_quantity(low.low, low.dimension), render_quantity(high.high, high.dimension)

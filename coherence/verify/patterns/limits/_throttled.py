@@ -14,8 +14,10 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
 from coherence.language.entries.counted_sends import counted_sends
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT
+from coherence.verify.facts.limits import always_holds
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import OfferedRate, sent
 
@@ -58,9 +60,9 @@ def throttled(question: Question, subject: Subject) -> Iterator[Finding]:
 
 
 def _throttle(subject: Subject, limit: Limit) -> Throttle | None:
-    most, window = limit.at_most, limit.window
+    most, window = most_allowed(subject.design, limit), limit.window
     waits = limit.when_full is not None and limit.when_full.text == "wait"
-    if not waits or not isinstance(most, Quantity) or not isinstance(window, Quantity) or limit.per is not None:
+    if not waits or most is None or not isinstance(window, Quantity) or limit.per is not None:
         return None
     callee, caller = counted_sends(subject.design, limit.counts.tree if limit.counts is not None else None)
     demand = sent(subject.design, callee, caller) if callee is not None and window.low > 0 else None
@@ -82,6 +84,8 @@ def _answer(question: Question, subject: Subject, throttle: Throttle) -> Finding
         return question.proved(full, throttle.places, throttle.of, evidence)
     if demand.open:
         return question.undecided(f"needs {demand.open}: {full} if all do", throttle.places, throttle.of)
+    if not always_holds(limit) or limit.actions:
+        return question.undecided(f"needs where and when {limit.name} holds: {full}", throttle.places, throttle.of)
     rest = demand.high - throttle.rate
     grows = f"those that wait grow by {_per(rest)}" if rest else "how many wait has no bound"
     witness = (

@@ -123,26 +123,25 @@ def _demand_hidden(subject: Subject, facts: DesignFacts, small: Limit, large: Li
     from coherence.findings import repairs
     from coherence.findings.finding import Step
     from coherence.findings.question_input import arithmetic
+    from coherence.language.entries.limit_numbers import most_allowed
     from coherence.language.schema_kinds import Quantity
     from coherence.verify.facts.limits import place_of
 
     low, high = (facts.range(tree).high or 0 for limit in (small, large) if (tree := cap(facts, limit)) is not None)
     counted = small.counts.tree.path if small.counts and isinstance(small.counts.tree, Name) else str(small.counts)
-    stops = f"{small.name} stops it at {small.at_most}"
-    message = f"{large.name} allows {counted} up to {large.at_most}, but {stops}: the smaller binds"
+    fewer, more = (most_allowed(facts.design, limit) or limit.at_most for limit in (small, large))
+    stops = f"{small.name} stops it at {fewer}"
+    message = f"{large.name} allows {counted} up to {more}, but {stops}: the smaller binds"
     places = (
         place_of(large.at_most, large).labelled("never reached"),
         place_of(small.at_most, small).labelled("this one binds"),
     )
-    witness = (Step(None, f"{counted} reaches {small.at_most}: {small.name} is full, {large.name} is not"),)
+    witness = (Step(None, f"{counted} reaches {fewer}: {small.name} is full, {large.name} is not"),)
     edits: list[Repair | None] = []
-    if isinstance(small.at_most, Quantity) and isinstance(large.at_most, Quantity):
-        edits = [
-            repairs.proposal(repairs.change(subject, a, b.low))
-            for a, b in ((small.at_most, large.at_most), (large.at_most, small.at_most))
-        ]
+    if isinstance(fewer, Quantity) and isinstance(more, Quantity):
+        edits = [repairs.proposal(repairs.change(subject, a, b.low)) for a, b in ((fewer, more), (more, fewer))]
     evidence = arithmetic({small.name: (low, ""), large.name: (high, "")}, witness=witness)
-    assumptions = (f"more than {small.at_most} are asked for at once",)
+    assumptions = (f"more than {fewer} are asked for at once",)
     return QUESTION.conflict(
         message, places, (large.name, small.name), evidence,
         certain=False, assumptions=assumptions, repairs=[e for e in edits if e],

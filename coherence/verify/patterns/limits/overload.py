@@ -60,7 +60,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, as_many, copies, known, scalers, scaling
-from coherence.verify.facts.limits import cap, in_flight_limits, place_of
+from coherence.verify.facts.limits import cap, in_flight_limits, perhaps_in_flight, place_of
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import (
@@ -91,6 +91,7 @@ class LoadedThing:
     many: int
     scaled: bool
     slots: tuple[Limit, Quantity] | None = None  # a limit of requests in flight that lets fewer members work
+    perhaps: tuple[Limit, Quantity | None] | None = None  # one that may do so: at times, in places, by no number
 
     @property
     def working(self) -> Fraction:
@@ -102,6 +103,14 @@ class LoadedThing:
     def capacity(self) -> Fraction:
         """Returns what it serves for certain."""
         return self.working * self.each.low
+
+    @property
+    def least(self) -> Fraction:
+        """Returns what it serves even where the limit that perhaps lets fewer members work does so."""
+        if self.perhaps is None:
+            return self.capacity
+        stated = self.perhaps[1]
+        return min(self.working, stated.low if stated is not None else Fraction(0)) * self.each.low
 
     @property
     def most(self) -> Fraction:
@@ -144,9 +153,9 @@ def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
         return None
     scaled = any(not _only_lowers(writer) for writer in scaling(facts, thing))
     few, many = math.ceil(members.low), math.floor(members.high)
-    station = LoadedThing(thing, demand, each, few, many, scaled) if many >= 1 else None
-    slots = _slots(facts, station) if station is not None else None
-    return station if slots is None or station is None else replace(station, slots=slots)
+    if many < 1:
+        return None
+    return _with_slots(facts, LoadedThing(thing, demand, each, few, many, scaled))
 
 
 def _only_lowers(writer: Writer) -> bool:
@@ -155,18 +164,23 @@ def _only_lowers(writer: Writer) -> bool:
     return writer.kind == "step" and isinstance(by, Quantity) and by.high <= 0
 
 
-def _slots(facts: DesignFacts, station: LoadedThing) -> tuple[Limit, Quantity] | None:
-    """Returns the least limit of requests in flight at a thing, or from its only workload, that stops some members.
+def _with_slots(facts: DesignFacts, station: LoadedThing) -> LoadedThing:
+    """Returns a thing with the least limit of requests in flight there, or from its only workload, that stops some
+    members: what does so for certain, and what may.
 
     A member serves one at a time where its service time is stated; where a rate is stated, it is what it serves.
     """
     service = each_serves(facts, station.thing)
     if service is not None and service[1]:
-        return None
+        return station
     heads = (station.thing, *(station.demand.names if len(station.demand.names) == 1 else ()))
     counted = {text for head in heads for text in (head, f"{head}.requests")}
-    least = min(in_flight_limits(facts.design, counted), key=lambda pair: pair[1].low, default=None)
-    return least if least is not None and least[1].low < station.many else None
+    sure = [pair for pair in in_flight_limits(facts.design, counted) if pair[1].low < station.many]
+    slots = min(sure, key=lambda pair: pair[1].low, default=None)
+    most = slots[1].low if slots is not None else Fraction(station.many)
+    every = [pair for pair in perhaps_in_flight(facts.design, counted) if pair[1] is None or pair[1].low < most]
+    perhaps = min(every, key=lambda pair: pair[1].low if pair[1] is not None else Fraction(0), default=None)
+    return replace(station, slots=slots, perhaps=perhaps)
 
 
 def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
@@ -199,6 +213,9 @@ def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
 
 def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
     demand, places = station.demand, _places(facts, station)
+    if station.perhaps is not None and station.least <= demand.high < station.capacity:
+        yield _perhaps_fewer(facts, station, station.perhaps, places)
+        return
     if demand.high < station.capacity:
         yield _serves(facts, station, places)
         return
@@ -233,6 +250,18 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
         certain=demand.low >= station.most, repairs=_more(subject, facts, station),
     ).refuting(NO_WAIT.format(station.thing))  # fmt: skip
+
+
+def _perhaps_fewer(
+    facts: DesignFacts, station: LoadedThing, perhaps: tuple[Limit, Quantity | None], places: tuple[Place, ...]
+) -> Finding:
+    """Returns what to ask of a limit that lets fewer members work at times, in some places, or by no plain number."""
+    limit, most = perhaps
+    needs = f"a number for {limit.name}" if most is None else f"where and when {limit.name} holds, which lets {most} in"
+    message = f"needs {needs}: without it {station.thing} serves {_per(station.capacity)}"
+    message = f"{message}, asked are {_demand_text(station.demand)}"
+    where = (*places, limit.place.labelled("may let fewer members work"))
+    return QUESTION.undecided(message, where, (*_of(facts, station), limit.name))
 
 
 def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
@@ -323,6 +352,13 @@ def _waits(
         patience.place.labelled(f"{call.name} waits no longer"), *_places(facts, station)[len(station.demand.places) :],
     )  # fmt: skip
     of = (limit.name, call.name, station.thing)
+    if wait <= patience.low and station.perhaps is not None:
+        needs = (
+            f"needs where and when {station.perhaps[0].name} holds: without it the last of {render_quantity(most)} in"
+        )
+        return QUESTION.undecided(
+            f"{needs} the queue of {station.thing} waits {render_seconds(wait)} of {patience}", places, of
+        )
     if wait <= patience.low:
         claim = f"(<= {rational(most)} (* {rational(patience.low)} {rational(rate)}))"
         message = (
