@@ -250,10 +250,16 @@ def _timeout(plan: RetryPolicy) -> RetrySchedule | None:
     return plan.worst(cause) if cause is not None and plan.retries else None
 
 
+def _tries_until(left: Left) -> Fraction:
+    """Returns when no other try starts beside the first one: its work has ended, or the deadline of all tries has."""
+    deadline, ends = left.plan.deadline, left.work.behind.low
+    return min(ends, deadline.high) if deadline is not None and deadline.high is not None else ends
+
+
 def _copies(left: Left) -> int:
     """Returns tries that start before the work of the first one ends."""
     course = _timeout(left.plan)
-    begun = started(course, left.work.behind.low) if course is not None else 1
+    begun = started(course, _tries_until(left)) if course is not None else 1
     return begun if begun is not None else 1
 
 
@@ -261,7 +267,7 @@ def _witness(left: Left) -> Iterator[Step]:
     plan, work, course = left.plan, left.work, _timeout(left.plan)
     yield Step(ZERO, f"{plan.name}: try 1 starts; {left.callee} works on it")
     yield Step(left.limit, "the caller gives up; the work goes on")
-    later = (row for row in timeline(course, work.behind.low, most=4) if row[0] > 1) if course else ()
+    later = (row for row in timeline(course, _tries_until(left), most=4) if row[0] > 1) if course else ()
     yield from (Step(at, f"try {k} starts a copy beside it") for k, at, _ in later)
     yield Step(work.behind.low, "the work of try 1 ends; nobody reads it")
 

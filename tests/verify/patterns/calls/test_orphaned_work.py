@@ -51,6 +51,9 @@ def test_work_that_outlasts_its_caller_is_told_with_its_length(
         ("3", ", pause: 1 s", 2),  # 0, 5, 10
         ("3", ", pause: 6 s", 1),  # 0, 10
         ("unlimited", "", 3),
+        ("2", ", deadline: 4 s", 1),  # the first one uses it up
+        ("3", ", deadline: 8 s", 2),  # 0, 4
+        ("3", ", deadline: 4 s .. 8500 ms", 3),
     ],
 )
 def test_tries_that_start_before_the_first_work_ends_are_copies(tries: str, more: str, copies: int) -> None:
