@@ -13,7 +13,9 @@ A limit in a window that makes its callers wait (`counts: attempts(api), at_most
 thing that serves q / W: more first tries than that, and those that wait are more with each second.
 
 Another comparison is made where a limit bounds the queue: a caller that waits T for an answer gets none from a
-place in the queue behind T N mu others.  The queue of Q is useful where Q <= T N mu.
+place in the queue behind T N mu others.  The queue of Q is useful where Q <= T N mu.  T is what a call waits, and of a
+workload that reaches the thing, through others or not, its `deadline`: a queue beyond that is useless, one within it is
+a part of its wait (`queue-inflation`).
 
 ## Why it hurts
 Latency grows until something gives way: callers time out, and from then on all work is done for nobody.
@@ -52,7 +54,7 @@ from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
 from coherence.base.reads import answered
 from coherence.findings import repairs
-from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Call, Limit
 from coherence.language.expressions.tree import Name
@@ -320,11 +322,27 @@ def _queues(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Itera
         for limit in limits if head == station.thing and signal in WAITING else ():
             tree = cap(facts, limit) if limit.when_full is not None and limit.when_full.text == "reject" else None
             most = facts.range(tree).high if tree is not None else None
-            for call in facts.design.calls:
-                patience = _patience(call)
-                reaches = call.callee is not None and call.callee.text == station.thing
-                if most is not None and patience is not None and reaches:
-                    yield _waits(subject, facts, station, (limit, most), (call, patience))
+            if most is not None:
+                for waiter in _waiters(facts, station):
+                    answer = _waits(subject, facts, station, (limit, most), waiter)
+                    if answer.verdict is not Verdict.PROVED or waiter[0] not in facts.design.workload:
+                        yield answer  # within its deadline alone says nothing of a request that waits elsewhere too
+
+
+def _waiters(facts: DesignFacts, station: LoadedThing) -> Iterator[tuple[str, Quantity]]:
+    """Yields the calls of a thing and the workloads that reach it, with how long they wait.
+
+    Not a workload that waits as long as one of its calls there or longer: what holds of the call holds of it.
+    """
+    waits = {call: _patience(call) for call in facts.design.calls}
+    direct = {c: q for c, q in waits.items() if c.callee is not None and c.callee.text == station.thing}
+    yield from ((call.name, patience) for call, patience in direct.items() if patience is not None)
+    for name in station.demand.names:
+        workload = facts.design.workload.get(name)
+        own = [q for c, q in direct.items() if c.caller is not None and c.caller.text == name]
+        deadline = workload.deadline if workload is not None else None
+        if deadline is not None and not any(q is not None and q.low <= deadline.low for q in own):
+            yield name, deadline
 
 
 def _patience(call: Call) -> Quantity | None:
@@ -338,9 +356,9 @@ def _waits(
     facts: DesignFacts,
     station: LoadedThing,
     bound: tuple[Limit, Fraction],
-    caller: tuple[Call, Quantity],
+    waiter: tuple[str, Quantity],
 ) -> Finding:
-    (limit, most), (call, patience) = bound, caller
+    (limit, most), (name, patience) = bound, waiter
     few = Fraction(station.few)
     rate = (min(few, station.slots[1].low) if station.slots is not None else few) * station.each.low
     wait = most / rate
@@ -349,9 +367,9 @@ def _waits(
     }  # fmt: skip
     places = (
         place_of(limit.at_most, limit).labelled("so many may wait"),
-        patience.place.labelled(f"{call.name} waits no longer"), *_places(facts, station)[len(station.demand.places) :],
+        patience.place.labelled(f"{name} waits no longer"), *_places(facts, station)[len(station.demand.places) :],
     )  # fmt: skip
-    of = (limit.name, call.name, station.thing)
+    of = (limit.name, name, station.thing)
     if wait <= patience.low and station.perhaps is not None:
         needs = (
             f"needs where and when {station.perhaps[0].name} holds: without it the last of {render_quantity(most)} in"
@@ -370,7 +388,7 @@ def _waits(
     if station.each.open:
         needs = f"needs {station.each.open}: uncut, the last of {render_quantity(most)} in the queue of {station.thing}"
         return QUESTION.undecided(f"{needs} waits {render_seconds(wait)} of {patience}", places, of)
-    message, witness = _useless(bound, caller, wait, most - patience.low * rate)
+    message, witness = _useless(bound, waiter, wait, most - patience.low * rate)
     return QUESTION.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=False,
         assumptions=("the queue is first come, first served, and full at times",),
@@ -379,12 +397,12 @@ def _waits(
 
 
 def _useless(
-    bound: tuple[Limit, Fraction], caller: tuple[Call, Quantity], wait: Fraction, useless: Fraction
+    bound: tuple[Limit, Fraction], waiter: tuple[str, Quantity], wait: Fraction, useless: Fraction
 ) -> tuple[str, tuple[Step, ...]]:
     """Returns message and witness of a queue whose last `useless` places are served after their callers gave up."""
-    (limit, most), (call, patience) = bound, caller
+    (limit, most), (name, patience) = bound, waiter
     message = (
-        f"{limit.name} lets {render_quantity(most)} wait, {render_seconds(wait)} of work, but {call.name} "
+        f"{limit.name} lets {render_quantity(most)} wait, {render_seconds(wait)} of work, but {name} "
         f"gives up after {patience}: "
         f"the last {render_quantity(math.floor(useless))} are served for nobody"
     )
