@@ -24,7 +24,7 @@ from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.paths import ANY, QUICK, Way, amplification, heaviest, open_share, ways, work_beside
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
-from coherence.verify.facts.design_facts import copies, known
+from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import caps_at_all_times, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.queues.offered_load import contested, long_run_rate, unstated_sources
@@ -197,6 +197,8 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
     few, many = (members.low, members.high) if members else (None, None)
     for key in (*_RATES, *_RATES_EACH):
         rate = component.constants.get(key)
+        if isinstance(rate, Formula):
+            return _computed(known(subject), name, key, rate)
         if isinstance(rate, Quantity) and rate.dimension.physical.powers == (("s", -1),):
             if key in _RATES:
                 return ServingCapacity(rate.low, rate.high, rate.place)
@@ -207,6 +209,14 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
     if leaf and few is not None and many is not None and isinstance(mean, Quantity) and mean.low > 0:
         return ServingCapacity(few / mean.high, many / mean.low, mean.place)
     return None
+
+
+def _computed(facts: DesignFacts, name: str, key: str, stated: Formula) -> ServingCapacity | None:
+    """Returns a capacity that is an expression of known numbers; None of any other, and of a rate of each member."""
+    span = facts.range(Name(f"{name}.{key}"))
+    if key not in _RATES or span.low is None or span.high is None or span.low <= 0:
+        return None
+    return ServingCapacity(span.low, span.high, stated.place)
 
 
 def _sends(design: Design, tree: CallTree, way: Way, rate: Fraction, *, pace: str) -> Fraction | None:

@@ -72,6 +72,7 @@ from coherence.verify.queues.offered_load import (
     each_serves,
     member_rate,
     offered,
+    stated_capacity,
     unread_rates,
 )
 from coherence.verify.timers.removals import departures, paths
@@ -219,7 +220,12 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         yield _perhaps_fewer(facts, station, station.perhaps, places)
         return
     if demand.high < station.capacity:
-        yield _serves(facts, station, places)
+        whole = stated_capacity(facts, station.thing)
+        yield (
+            _serves(facts, station, places)
+            if whole is None or demand.high < whole[0]
+            else _said_twice(facts, station, whole, places)
+        )
         return
     if station.each.open:
         needs = f"needs {station.each.open}: uncut, {station.thing} serves {_per(station.capacity)}"
@@ -264,6 +270,16 @@ def _perhaps_fewer(
     message = f"{message}, asked are {_demand_text(station.demand)}"
     where = (*places, limit.place.labelled("may let fewer members work"))
     return QUESTION.undecided(message, where, (*_of(facts, station), limit.name))
+
+
+def _said_twice(
+    facts: DesignFacts, station: LoadedThing, whole: tuple[Fraction, Place], places: tuple[Place, ...]
+) -> Finding:
+    """Returns what to ask where a thing is said to serve less as a whole than its members serve together."""
+    most, place = whole
+    needs = f"needs what {station.thing} serves: as a whole {_per(most)}, its members {_per(station.capacity)}"
+    where = (*places, place.labelled("as a whole"))
+    return QUESTION.undecided(f"{needs}, asked are {_demand_text(station.demand)}", where, _of(facts, station))
 
 
 def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
