@@ -89,3 +89,9 @@ def test_retries_keep_a_quota_full_that_counts_what_it_refuses_as_check_says(
     result = run(QUOTA.replace("REFUSED", refused), until=1200)
     late = result.requests.completed[result.requests.start > 600]
     assert low <= float(late.mean()) <= high
+
+
+@pytest.mark.parametrize(("most", "gate"), [("5, but_at_least: 8", 8.0), ("5 * 2", 10.0), ("5, but_at_least: 2", 5.0)])
+def test_a_gate_lets_the_larger_of_cap_and_floor_through(most: str, gate: float) -> None:
+    text = PLAIN + f"limits: {{rl: {{counts: attempts(s), at_most: {most}, window: 1 s, when_full: reject}}}}\n"
+    assert program(text).gates == (Gate("rl", ("web -> s",), gate, window=1.0),)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from coherence.base.errors import InputError
 from coherence.language.reading import read_text
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import RequestRun
@@ -65,3 +68,31 @@ def test_one_workload_keeps_one_service() -> None:
     )
     (station,) = processes(read_text(text, "d.yaml")).program.stations
     assert not station.by_source
+
+
+@pytest.mark.parametrize(("rate", "mean"), [("4 req/s", 0.25), ("2 * k * 1 req/s", 0.25), ("0.5 * 8 req/s", 0.25)])
+def test_what_a_member_serves_is_run_also_where_an_expression_states_it(rate: str, mean: float) -> None:
+    text = TWO.replace("copies: 1", f"copies: 1, k: 2, rate_per_copy: {rate}")
+    (station,) = processes(read_text(text, "d.yaml")).program.stations
+    assert station.service == Service(mean)
+
+
+@pytest.mark.parametrize("rate", ["5 s", "0 req/s", "1/2 req/s", "heat * 1 req/s"])
+def test_a_rate_of_a_member_that_is_none_is_refused(rate: str) -> None:
+    text = TWO.replace("copies: 1", f"copies: 1, heat: s.load, rate_per_copy: {rate}")
+    with pytest.raises(InputError, match=f"`rate_per_copy: {re.escape(rate)}` of s is no rate"):
+        processes(read_text(text, "d.yaml"))
+
+
+def test_a_time_of_its_own_beside_the_service_of_workloads_is_told() -> None:
+    text = TWO.replace("copies: 1", "copies: 1, takes: {serve: 60 s}")
+    assert any("not for its own (60 s)" in note for note in processes(read_text(text, "d.yaml")).assumptions)
+
+
+@pytest.mark.parametrize(
+    ("most", "room"), [("3", 3.0), ("3, but_at_least: 7", 7.0), ("3 * 3", 9.0), ("9, but_at_least: 7", 9.0)]
+)
+def test_the_room_of_a_queue_is_the_larger_of_cap_and_floor(most: str, room: float) -> None:
+    text = f"{TWO}limits: {{q: {{counts: s.waiting, at_most: {most}, when_full: reject}}}}\n"
+    (station,) = processes(read_text(text, "d.yaml")).program.stations
+    assert station.room == room
