@@ -322,8 +322,10 @@ def contested(facts: DesignFacts, thing: str) -> tuple[str, Place] | None:
     time, load = time_of(facts.design.components.get(thing), "answer"), offered(facts, thing)
     if time is None or rates or load is None:
         return None
-    means = [mean_service(facts.design.workload[name]) for name in load.names if name in facts.design.workload]
-    span = Interval(time.low, time.high)
+    served = [facts.design.workload[name] for name in load.names if name in facts.design.workload]
+    if not all(_serves_all(facts, workload, thing) for workload in served):
+        return None  # its time is its own part of a way that ends elsewhere
+    means, span = [mean_service(workload) for workload in served], Interval(time.low, time.high)
     other = next((mean for mean in means if mean is not None and not encloses(span, interval(mean))), None)
     if other is None:
         return None
@@ -363,6 +365,10 @@ def unread_rates(design: Design, thing: str) -> list[tuple[str, Quantity]]:
 
 def alone_at(facts: DesignFacts, workload: Workload, thing: str) -> bool:
     """Decides whether members of a thing serve all of a workload, one request at a time each, and nobody else does."""
+    return _serves_all(facts, workload, thing) and contested(facts, thing) is None
+
+
+def _serves_all(facts: DesignFacts, workload: Workload, thing: str) -> bool:
     return _one_by_one(facts, thing) and _only_server(facts, workload, thing)
 
 
@@ -397,9 +403,7 @@ def _one_by_one(facts: DesignFacts, thing: str) -> bool:
     component = facts.design.components.get(thing)
     batches = component is not None and component.part is not None and component.part.text not in PLAIN
     calls_on = any(call.caller is not None and call.caller.text == thing for call in facts.design.calls)
-    if batches or calls_on or contested(facts, thing) is not None:
-        return False
-    return not any(f"{thing}.{word}" in facts.counted for word in RUNNING)
+    return not batches and not calls_on and not any(f"{thing}.{word}" in facts.counted for word in RUNNING)
 
 
 def mean_service(workload: Workload) -> Quantity | None:

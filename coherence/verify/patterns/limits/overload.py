@@ -188,7 +188,8 @@ def _with_slots(facts: DesignFacts, station: LoadedThing) -> LoadedThing:
 
 def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
     """Asks what one member of a loaded thing serves, where it is stated twice, by no rate, or by one nothing reads."""
-    open_ = contested(facts, thing) if offered(facts, thing) is not None else None
+    counted = offered(facts, thing) is not None and copies(facts, thing) is not None
+    open_ = contested(facts, thing) if counted else None
     if open_ is not None:
         needs, place = open_
         yield QUESTION.undecided(f"needs {needs}", (place.labelled("one member serves this"),), (thing,))
