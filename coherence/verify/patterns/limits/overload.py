@@ -182,8 +182,14 @@ def _with_slots(facts: DesignFacts, station: LoadedThing) -> LoadedThing:
     slots = min(sure, key=lambda pair: pair[1].low, default=None)
     most = slots[1].low if slots is not None else Fraction(station.many)
     every = [pair for pair in perhaps_in_flight(facts.design, counted) if pair[1] is None or pair[1].low < most]
+    every = [pair for pair in every if not _one_of_each(station.thing, *pair)]
     perhaps = min(every, key=lambda pair: pair[1].low if pair[1] is not None else Fraction(0), default=None)
     return replace(station, slots=slots, perhaps=perhaps)
+
+
+def _one_of_each(thing: str, limit: Limit, most: Quantity | None) -> bool:
+    """Decides whether there is one of a limit for each member of a thing, which it lets serve one request at least."""
+    return limit.per is not None and limit.per.text == thing and most is not None and most.low >= 1
 
 
 def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
