@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -61,15 +61,14 @@ from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT
-from coherence.verify.facts.design_facts import PLACED, DesignFacts, as_many, copies, known, scalers, scaling
-from coherence.verify.facts.limits import cap, in_flight_limits, perhaps_in_flight, place_of
-from coherence.verify.facts.writers import Writer
+from coherence.verify.facts.design_facts import PLACED, DesignFacts, as_many, copies, known, scalers
+from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.offered_load import (
     RUNNING,
     OfferedRate,
     contested,
-    each_serves,
     member_rate,
     offered,
     stated_capacity,
@@ -81,51 +80,6 @@ REGARDLESS = frozenset({"time", "members", "order", "law"})
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=REGARDLESS)
 QUESTIONS = (QUESTION,)
 WAITING = STATES["waiting"]
-
-
-@dataclass(frozen=True)
-class LoadedThing:
-    """A thing with what is asked of it, what one member serves, and the fewest and most members it may have."""
-
-    thing: str
-    demand: OfferedRate
-    each: OfferedRate
-    few: int
-    many: int
-    scaled: bool
-    slots: tuple[Limit, Quantity] | None = None  # a limit of requests in flight that lets fewer members work
-    perhaps: tuple[Limit, Quantity | None] | None = None  # one that may do so: at times, in places, by no number
-
-    @property
-    def working(self) -> Fraction:
-        """Returns how many members work at once for certain, with all that it may be given."""
-        members = Fraction(self.many if self.scaled else self.few)
-        return min(members, self.slots[1].low) if self.slots is not None else members
-
-    @property
-    def capacity(self) -> Fraction:
-        """Returns what it serves for certain."""
-        return self.working * self.each.low
-
-    @property
-    def least(self) -> Fraction:
-        """Returns what it serves even where the limit that perhaps lets fewer members work does so."""
-        if self.perhaps is None:
-            return self.capacity
-        stated = self.perhaps[1]
-        return min(self.working, stated.low if stated is not None else Fraction(0)) * self.each.low
-
-    @property
-    def most(self) -> Fraction:
-        members = Fraction(self.many)
-        return (min(members, self.slots[1].high) if self.slots is not None else members) * self.each.high
-
-    @property
-    def numbers(self) -> Numbers:
-        return {
-            "asked": (self.demand.high, "req/s"), "one member": (self.each.low, "req/s"),
-            "members": (self.working, ""), "capacity": (self.capacity, "req/s"),
-        }  # fmt: skip
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -144,52 +98,6 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _queues(subject, facts, station)
         else:
             yield from _perhaps(facts, thing)
-
-
-def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
-    """Returns a thing with its load and what its members serve; None where the design does not say."""
-    from coherence.verify.queues.mixed_service import mixed_rate
-
-    demand, members = offered(facts, thing), copies(facts, thing)
-    each = member_rate(facts, thing) or mixed_rate(facts, thing)
-    if demand is None or each is None or members is None or members.low is None or members.high is None:
-        return None
-    scaled = any(not _only_lowers(writer) for writer in scaling(facts, thing))
-    few, many = math.ceil(members.low), math.floor(members.high)
-    if many < 1:
-        return None
-    return _with_slots(facts, LoadedThing(thing, demand, each, few, many, scaled))
-
-
-def _only_lowers(writer: Writer) -> bool:
-    actuation = writer.loop.actuation
-    by = actuation.by if actuation is not None else None
-    return writer.kind == "step" and isinstance(by, Quantity) and by.high <= 0
-
-
-def _with_slots(facts: DesignFacts, station: LoadedThing) -> LoadedThing:
-    """Returns a thing with the least limit of requests in flight there, or from its only workload, that stops some
-    members: what does so for certain, and what may.
-
-    A member serves one at a time where its service time is stated; where a rate is stated, it is what it serves.
-    """
-    service = each_serves(facts, station.thing)
-    if service is not None and service[1]:
-        return station
-    heads = (station.thing, *(station.demand.names if len(station.demand.names) == 1 else ()))
-    counted = {text for head in heads for text in (head, f"{head}.requests")}
-    sure = [pair for pair in in_flight_limits(facts.design, counted) if pair[1].low < station.many]
-    slots = min(sure, key=lambda pair: pair[1].low, default=None)
-    most = slots[1].low if slots is not None else Fraction(station.many)
-    every = [pair for pair in perhaps_in_flight(facts.design, counted) if pair[1] is None or pair[1].low < most]
-    every = [pair for pair in every if not _one_of_each(station.thing, *pair)]
-    perhaps = min(every, key=lambda pair: pair[1].low if pair[1] is not None else Fraction(0), default=None)
-    return replace(station, slots=slots, perhaps=perhaps)
-
-
-def _one_of_each(thing: str, limit: Limit, most: Quantity | None) -> bool:
-    """Decides whether there is one of a limit for each member of a thing, which it lets serve one request at least."""
-    return limit.per is not None and limit.per.text == thing and most is not None and most.low >= 1
 
 
 def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
@@ -223,16 +131,8 @@ def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
 
 def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
     demand, places = station.demand, _places(facts, station)
-    if station.perhaps is not None and station.least <= demand.high < station.capacity:
-        yield _perhaps_fewer(facts, station, station.perhaps, places)
-        return
     if demand.high < station.capacity:
-        whole = stated_capacity(facts, station.thing)
-        yield (
-            _serves(facts, station, places)
-            if whole is None or demand.high < whole[0]
-            else _said_twice(facts, station, whole, places)
-        )
+        yield _enough(facts, station, places)
         return
     if station.each.open:
         needs = f"needs {station.each.open}: uncut, {station.thing} serves {_per(station.capacity)}"
@@ -265,6 +165,18 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
         certain=demand.low >= station.most, repairs=_more(subject, facts, station),
     ).refuting(NO_WAIT.format(station.thing))  # fmt: skip
+
+
+def _enough(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
+    """Answers where all members serve what is asked: nothing lets fewer of them work, nothing says that they serve
+    less.
+    """
+    if station.perhaps is not None and station.least <= station.demand.high:
+        return _perhaps_fewer(facts, station, station.perhaps, places)
+    whole = stated_capacity(facts, station.thing)
+    if whole is not None and station.demand.high >= whole[0]:
+        return _said_twice(facts, station, whole, places)
+    return _serves(facts, station, places)
 
 
 def _perhaps_fewer(
@@ -393,24 +305,17 @@ def _waits(
         patience.place.labelled(f"{name} waits no longer"), *_places(facts, station)[len(station.demand.places) :],
     )  # fmt: skip
     of = (limit.name, name, station.thing)
+    last = f"the last of {render_quantity(most)} in the queue of {station.thing} waits {render_seconds(wait)}"
     if wait <= patience.low and station.perhaps is not None:
-        needs = (
-            f"needs where and when {station.perhaps[0].name} holds: without it the last of {render_quantity(most)} in"
-        )
-        return QUESTION.undecided(
-            f"{needs} the queue of {station.thing} waits {render_seconds(wait)} of {patience}", places, of
-        )
+        needs = f"needs where and when {station.perhaps[0].name} holds: without it {last} of {patience}"
+        return QUESTION.undecided(needs, places, of)
     if wait <= patience.low:
         claim = f"(<= {rational(most)} (* {rational(patience.low)} {rational(rate)}))"
-        message = (
-            f"the last of {render_quantity(most)} in the queue of {station.thing} waits {render_seconds(wait)} of "
-            f"{patience}"
-        )
+        message = f"{last} of {patience}"
         evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
         return QUESTION.proved(message, places, of, evidence, margin=wait < patience.low)
     if station.each.open:
-        needs = f"needs {station.each.open}: uncut, the last of {render_quantity(most)} in the queue of {station.thing}"
-        return QUESTION.undecided(f"{needs} waits {render_seconds(wait)} of {patience}", places, of)
+        return QUESTION.undecided(f"needs {station.each.open}: uncut, {last} of {patience}", places, of)
     message, witness = _useless(bound, waiter, wait, most - patience.low * rate)
     return QUESTION.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=False,
@@ -442,3 +347,6 @@ def _shorter(subject: Subject, limit: Limit, patience: Quantity, rate: Fraction)
     if isinstance(stated, Quantity) and fits > 0:
         made = repairs.proposal(repairs.change(subject, stated, fits))
         yield from [made] if made is not None else []
+
+
+__all__ = ["QUESTION", "QUESTIONS", "WAITING", "LoadedThing", "ask", "sheds", "station_of"]

@@ -1,0 +1,105 @@
+"""Finds what is asked of a thing, how many members it may have and how many of them limits let work at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from coherence.language.design import Limit
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.claims import Numbers
+from coherence.verify.facts.design_facts import DesignFacts, copies, scaling
+from coherence.verify.facts.limits import in_flight_limits, perhaps_in_flight
+from coherence.verify.facts.writers import Writer
+from coherence.verify.queues.mixed_service import mixed_rate
+from coherence.verify.queues.offered_load import OfferedRate, each_serves, member_rate, offered
+
+
+@dataclass(frozen=True)
+class LoadedThing:
+    """A thing with what is asked of it, what one member serves, and the fewest and most members it may have."""
+
+    thing: str
+    demand: OfferedRate
+    each: OfferedRate
+    few: int
+    many: int
+    scaled: bool
+    slots: tuple[Limit, Quantity] | None = None  # a limit of requests in flight that lets fewer members work
+    perhaps: tuple[Limit, Quantity | None] | None = None  # one that may do so: at times, in places, by no number
+
+    @property
+    def working(self) -> Fraction:
+        """Returns how many members work at once for certain, with all that it may be given."""
+        members = Fraction(self.many if self.scaled else self.few)
+        return min(members, self.slots[1].low) if self.slots is not None else members
+
+    @property
+    def capacity(self) -> Fraction:
+        """Returns what it serves for certain."""
+        return self.working * self.each.low
+
+    @property
+    def least(self) -> Fraction:
+        """Returns what it serves even where the limit that perhaps lets fewer members work does so."""
+        if self.perhaps is None:
+            return self.capacity
+        stated = self.perhaps[1]
+        return min(self.working, stated.low if stated is not None else Fraction(0)) * self.each.low
+
+    @property
+    def most(self) -> Fraction:
+        members = Fraction(self.many)
+        return (min(members, self.slots[1].high) if self.slots is not None else members) * self.each.high
+
+    @property
+    def numbers(self) -> Numbers:
+        return {
+            "asked": (self.demand.high, "req/s"), "one member": (self.each.low, "req/s"),
+            "members": (self.working, ""), "capacity": (self.capacity, "req/s"),
+        }  # fmt: skip
+
+
+def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
+    """Returns a thing with its load and what its members serve; None where the design does not say."""
+    demand, members = offered(facts, thing), copies(facts, thing)
+    each = member_rate(facts, thing) or mixed_rate(facts, thing)
+    if demand is None or each is None or members is None or members.low is None or members.high is None:
+        return None
+    scaled = any(not _only_lowers(writer) for writer in scaling(facts, thing))
+    few, many = math.ceil(members.low), math.floor(members.high)
+    if many < 1:
+        return None
+    return _with_slots(facts, LoadedThing(thing, demand, each, few, many, scaled))
+
+
+def _only_lowers(writer: Writer) -> bool:
+    actuation = writer.loop.actuation
+    by = actuation.by if actuation is not None else None
+    return writer.kind == "step" and isinstance(by, Quantity) and by.high <= 0
+
+
+def _with_slots(facts: DesignFacts, station: LoadedThing) -> LoadedThing:
+    """Returns a thing with the least limit of requests in flight there, or from its only workload, that stops some
+    members: what does so for certain, and what may.
+
+    A member serves one at a time where its service time is stated; where a rate is stated, it is what it serves.
+    """
+    service = each_serves(facts, station.thing)
+    if service is not None and service[1]:
+        return station
+    heads = (station.thing, *(station.demand.names if len(station.demand.names) == 1 else ()))
+    counted = {text for head in heads for text in (head, f"{head}.requests")}
+    sure = [pair for pair in in_flight_limits(facts.design, counted) if pair[1].low < station.many]
+    slots = min(sure, key=lambda pair: pair[1].low, default=None)
+    most = slots[1].low if slots is not None else Fraction(station.many)
+    every = [pair for pair in perhaps_in_flight(facts.design, counted) if pair[1] is None or pair[1].low < most]
+    every = [pair for pair in every if not _one_of_each(station.thing, *pair)]
+    perhaps = min(every, key=lambda pair: pair[1].low if pair[1] is not None else Fraction(0), default=None)
+    return replace(station, slots=slots, perhaps=perhaps)
+
+
+def _one_of_each(thing: str, limit: Limit, most: Quantity | None) -> bool:
+    """Decides whether there is one of a limit for each member of a thing, which it lets serve one request at least."""
+    return limit.per is not None and limit.per.text == thing and most is not None and most.low >= 1
