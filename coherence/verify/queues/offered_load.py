@@ -16,9 +16,9 @@ from coherence.base.places import Place
 from coherence.language.call_cases import weights
 from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
+from coherence.language.expressions.tree import Arithmetic, Name, Tree
 from coherence.language.implied import EACH
-from coherence.language.names import scope, used_names
+from coherence.language.names import used_names
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.words import STATES
@@ -31,7 +31,6 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import encloses, enclosure
 
 ARRIVING = ("arrivals", "load")
-WHOLE = ("capacity", "throughput")  # keys of what all members serve
 PLAIN = ("replica_pool", "retrying_clients")  # parts whose members serve one request at a time
 RUNNING = ("running", *STATES["in work"])  # a cap on these lets a member serve several
 
@@ -330,27 +329,6 @@ def contested(facts: DesignFacts, thing: str) -> tuple[str, Place] | None:
     if other is None:
         return None
     return f"one time of a request at {thing}: its own is {time}, that of its workload {other}", time.place
-
-
-def stated_capacity(facts: DesignFacts, thing: str) -> tuple[Fraction, Place] | None:
-    """Returns the fewest requests per second that a thing is said to serve as a whole; None where it is not said."""
-    component = facts.design.components.get(thing)
-    constants = component.constants if component is not None and component.part is None else {}
-    for key, given in ((key, constants.get(key)) for key in WHOLE):
-        if isinstance(given, Quantity) and _per_second(given):
-            return given.low, given.place
-        low = facts.range(Name(f"{thing}.{key}")).low if isinstance(given, Formula) else None
-        if isinstance(given, Formula) and low is not None and _computes_rate(facts.design, thing, given):
-            return low, given.place
-    return None
-
-
-def _computes_rate(design: Design, thing: str, given: Formula) -> bool:
-    from coherence.language.dimensions import Known, dimension_of, known
-
-    dimension = dimension_of(given, Known(known(design).signals, dict(scope(design.components[thing], design))))
-    numbers = [node.dimension for node in walk(given.tree) if isinstance(node, Number)]  # members have no unit
-    return any(d.physical.powers == (("s", -1),) for d in ([dimension] if dimension is not None else numbers))
 
 
 def unread_rates(design: Design, thing: str) -> list[tuple[str, Quantity]]:

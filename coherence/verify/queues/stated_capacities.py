@@ -1,0 +1,37 @@
+"""Reads how many requests a second a thing is said to serve as a whole."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.base.units import ONE, SECOND
+from coherence.language.design import Design
+from coherence.language.expressions.tree import Name, Number, walk
+from coherence.language.names import scope
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.verify.facts.design_facts import DesignFacts
+
+WHOLE = ("capacity", "throughput")  # keys of what all members serve
+PER_SECOND = ONE / SECOND
+
+
+def stated_capacity(facts: DesignFacts, thing: str) -> tuple[Fraction, Place] | None:
+    """Returns the fewest requests per second that a thing is said to serve as a whole; None where it is not said."""
+    component = facts.design.components.get(thing)
+    constants = component.constants if component is not None and component.part is None else {}
+    for key, given in ((key, constants.get(key)) for key in WHOLE):
+        if isinstance(given, Quantity) and given.dimension.physical == PER_SECOND:
+            return given.low, given.place
+        low = facts.range(Name(f"{thing}.{key}")).low if isinstance(given, Formula) else None
+        if isinstance(given, Formula) and low is not None and _computes_rate(facts.design, thing, given):
+            return low, given.place
+    return None
+
+
+def _computes_rate(design: Design, thing: str, given: Formula) -> bool:
+    from coherence.language.dimensions import Known, dimension_of, known
+
+    dimension = dimension_of(given, Known(known(design).signals, dict(scope(design.components[thing], design))))
+    numbers = [node.dimension for node in walk(given.tree) if isinstance(node, Number)]  # members have no unit
+    return any(d.physical == PER_SECOND for d in ([dimension] if dimension is not None else numbers))
