@@ -17,7 +17,7 @@ from coherence.language.workloads import Spread2, Workload
 from coherence.minimums.bounds._retrying import tries_of
 from coherence.minimums.facts import ServingStage
 from coherence.model.independent_parts import units_of
-from coherence.verify.queues.offered_load import longest_service_of
+from coherence.verify.queues.service_means import longest_service_of
 
 Keys = Mapping[type[Record], frozenset[str]]
 

@@ -10,7 +10,8 @@ from fractions import Fraction
 
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.queues.offered_load import OfferedRate, alone_at, called, longest_service_of, mean_service
+from coherence.verify.queues.offered_load import OfferedRate, alone_at, called
+from coherence.verify.queues.service_means import longest_service_of, mean_service
 
 
 def mixed_rate(facts: DesignFacts, thing: str) -> OfferedRate | None:

@@ -18,19 +18,19 @@ from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Name, Tree
 from coherence.language.implied import EACH
-from coherence.language.names import used_names
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.words import STATES
-from coherence.language.workloads import Burst, Randomness, Spread2, Workload
+from coherence.language.workloads import Burst, Randomness, Workload
 from coherence.model.model import Interval, interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, lightest, mean_count, open_share, ways
 from coherence.verify.calls.retry_policies import copies_of_try
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import encloses, enclosure
+from coherence.verify.queues.service_means import longest_service_of, mean_service
+from coherence.verify.queues.stated_capacities import ARRIVING
 
-ARRIVING = ("arrivals", "load")
 PLAIN = ("replica_pool", "retrying_clients")  # parts whose members serve one request at a time
 RUNNING = ("running", *STATES["in work"])  # a cap on these lets a member serve several
 
@@ -331,16 +331,6 @@ def contested(facts: DesignFacts, thing: str) -> tuple[str, Place] | None:
     return f"one time of a request at {thing}: its own is {time}, that of its workload {other}", time.place
 
 
-def unread_rates(design: Design, thing: str) -> list[tuple[str, Quantity]]:
-    """Returns the rates of a thing that are not understood by name and that nothing else of the design names."""
-    component = design.components[thing]
-    own = component.constants.items() if component.part is None else ()
-    stated = ((key, given) for key, given in own if key not in ARRIVING)
-    rates = [(key, given) for key, given in stated if isinstance(given, Quantity) and _per_second(given)]
-    named = used_names(design) if rates else frozenset[str]()
-    return [(key, given) for key, given in rates if named.isdisjoint((key, f"{thing}.{key}"))]
-
-
 def alone_at(facts: DesignFacts, workload: Workload, thing: str) -> bool:
     """Decides whether members of a thing serve all of a workload, one request at a time each, and nobody else does."""
     return _serves_all(facts, workload, thing) and contested(facts, thing) is None
@@ -384,28 +374,12 @@ def _one_by_one(facts: DesignFacts, thing: str) -> bool:
     return not batches and not calls_on and not any(f"{thing}.{word}" in facts.counted for word in RUNNING)
 
 
-def mean_service(workload: Workload) -> Quantity | None:
-    """Returns the mean time that one member works for a request; None where it is not stated as a time."""
-    mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
-    return mean if mean is not None and mean.dimension.physical.powers == (("s", 1),) else None
-
-
 def _longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
     """Returns the `max` that cuts the services of one member, where the mean of what it leaves is not their mean."""
     load, served = offered(facts, thing), each_serves(facts, thing)
     if load is None or served is None or served[1]:
         return None
     return longest_service_of(facts.design.workload[load.names[0]])
-
-
-def longest_service_of(workload: Workload) -> Quantity | None:
-    """Returns the `max` that cuts the services of a workload, where the mean of what it leaves is not their mean."""
-    service = workload.service
-    most = service.max if isinstance(service, Spread2) else None
-    if most is None or not isinstance(service, Spread2) or service.mean is None:
-        return None
-    constant = service.cv is not None and service.cv.high == 0 and most.low >= service.mean.high
-    return None if constant else most
 
 
 def member_rate(facts: DesignFacts, thing: str) -> OfferedRate | None:

@@ -1,4 +1,4 @@
-"""Reads how many requests a second a thing is said to serve as a whole."""
+"""Reads how many requests a second a thing is said to serve as a whole, and rates of it that nothing reads."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from coherence.base.places import Place
 from coherence.base.units import ONE, SECOND
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Name, Number, walk
-from coherence.language.names import scope
+from coherence.language.names import scope, used_names
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.verify.facts.design_facts import DesignFacts
 
 WHOLE = ("capacity", "throughput")  # keys of what all members serve
+ARRIVING = ("arrivals", "load")
 PER_SECOND = ONE / SECOND
 
 
@@ -35,3 +36,15 @@ def _computes_rate(design: Design, thing: str, given: Formula) -> bool:
     dimension = dimension_of(given, Known(known(design).signals, dict(scope(design.components[thing], design))))
     numbers = [node.dimension for node in walk(given.tree) if isinstance(node, Number)]  # members have no unit
     return any(d.physical == PER_SECOND for d in ([dimension] if dimension is not None else numbers))
+
+
+def unread_rates(design: Design, thing: str) -> list[tuple[str, Quantity]]:
+    """Returns the rates of a thing that are not understood by name and that nothing else of the design names."""
+    component = design.components[thing]
+    own = component.constants.items() if component.part is None else ()
+    stated = ((key, given) for key, given in own if key not in ARRIVING)
+    rates = [
+        (key, given) for key, given in stated if isinstance(given, Quantity) and given.dimension.physical == PER_SECOND
+    ]
+    named = used_names(design) if rates else frozenset[str]()
+    return [(key, given) for key, given in rates if named.isdisjoint((key, f"{thing}.{key}"))]

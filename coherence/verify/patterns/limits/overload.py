@@ -71,9 +71,8 @@ from coherence.verify.queues.offered_load import (
     contested,
     member_rate,
     offered,
-    unread_rates,
 )
-from coherence.verify.queues.stated_capacities import stated_capacity
+from coherence.verify.queues.stated_capacities import stated_capacity, unread_rates
 from coherence.verify.timers.removals import departures, paths
 
 REGARDLESS = frozenset({"time", "members", "order", "law"})

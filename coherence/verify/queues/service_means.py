@@ -1,0 +1,22 @@
+"""Reads the mean and the longest service of a workload."""
+
+from __future__ import annotations
+
+from coherence.language.schema_kinds import Quantity
+from coherence.language.workloads import Spread2, Workload
+
+
+def mean_service(workload: Workload) -> Quantity | None:
+    """Returns the mean time that one member works for a request; None where it is not stated as a time."""
+    mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
+    return mean if mean is not None and mean.dimension.physical.powers == (("s", 1),) else None
+
+
+def longest_service_of(workload: Workload) -> Quantity | None:
+    """Returns the `max` that cuts the services of a workload, where the mean of what it leaves is not their mean."""
+    service = workload.service
+    most = service.max if isinstance(service, Spread2) else None
+    if most is None or not isinstance(service, Spread2) or service.mean is None:
+        return None
+    constant = service.cv is not None and service.cv.high == 0 and most.low >= service.mean.high
+    return None if constant else most
