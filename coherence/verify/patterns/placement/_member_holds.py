@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.language.calls import Call
+from coherence.language.implied import EACH
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Spread2, Workload
@@ -19,7 +20,6 @@ from coherence.verify.calls.call_graph import CANCELS, call_tree
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.patterns.placement._held_members import cancels
-from coherence.verify.queues.offered_load import EACH
 
 ZERO = Fraction(0)
 RATES = ("capacity", "throughput")  # of all members together
