@@ -48,7 +48,7 @@ def hangs(*_: object, **__: object) -> None:
         ("coherence.simulate.execute.orbits.FollowedRun.until", "valve: undecided: the time limit was reached"),
         ("coherence.loops.analysis.design_analysis._points", "valve: undecided: the time limit was reached"),
         ("coherence.loops.analysis.retuning.retuned", "other settings were sought for a part of the groups only"),
-        ("coherence.loops.designs.predicted_cycles.predicted_cycles", "all loops: undecided: the time limit"),
+        ("coherence.loops.designs.predicted_cycles._readings", "all loops: undecided: the time limit"),
         ("coherence.loops.analysis.second_opinions.disagreements", "answers were not laid beside each other"),
     ],
 )
