@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.language.call_cases import case_share, weights
+from coherence.language.call_cases import CallCase, case_share, weights
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import CallTree
@@ -94,7 +94,9 @@ def _subtract(row: list[Fraction], other: Sequence[Fraction], times: Fraction) -
 
 
 def endless(tree: CallTree, cycle: Sequence[str]) -> frozenset[str]:
-    """Returns the things of a circle of which every request makes a call that stays among them, whatever its case."""
+    """Returns the things of a circle of which no request can be answered: whatever its case, one of its calls stays
+    among them, and so does each fallback of that call.
+    """
     left = frozenset(cycle)
     while (staying := frozenset(name for name in left if _goes_on(tree, name, left))) != left:
         left = staying
@@ -102,9 +104,10 @@ def endless(tree: CallTree, cycle: Sequence[str]) -> frozenset[str]:
 
 
 def _goes_on(tree: CallTree, name: str, among: frozenset[str]) -> bool:
-    return all(case.all_made and not among.isdisjoint(_callees(case.stages)) for case in tree.cases[name])
+    return all(case.all_made and any(_stays(case, among)) for case in tree.cases[name])
 
 
-def _callees(stages: Sequence[Sequence[Sequence[object]]]) -> Iterator[str]:
-    """Yields what the calls of a case go to where none fails."""
-    yield from (str(getattr(chain[0], "callee", "")) for stage in stages for chain in stage)
+def _stays(case: CallCase, among: frozenset[str]) -> Iterator[bool]:
+    """Yields of each call whether it, and what is called when it has failed, stays among some things."""
+    for stage in case.stages:
+        yield from (all(call.callee is not None and call.callee.text in among for call in chain) for chain in stage)

@@ -62,3 +62,10 @@ def test_all_go_on_where_each_case_does() -> None:
     assert endless(call_tree(design), ("a", "b", "c")) == {"a", "b", "c"}
     partly = read_text(TREE, "d")
     assert endless(call_tree(partly), ("a", "b", "c")) == frozenset()
+
+
+def test_a_fallback_that_leads_out_answers() -> None:
+    calls = "coherence: 1\ncalls:\n  - {from: a, to: a}\n  - {from: a, to: b, fallback_for: a}\n"
+    assert endless(call_tree(read_text(calls, "d")), ("a",)) == frozenset()
+    back = read_text(calls + "  - {from: b, to: a}\n", "d")
+    assert endless(call_tree(back), ("a", "b")) == {"a", "b"}
