@@ -258,3 +258,20 @@ _ARITHMETIC: dict[str, Callable[[Ends, Ends], Ends]] = {"+": _add, "-": _subtrac
 FUNCTIONS: dict[str, Callable[[list[Ends]], Ends]] = {
     "min": _least, "max": _most, "abs": _size, "floor": _rounding(math.floor), "ceil": _rounding(math.ceil),
 }  # fmt: skip
+
+
+def is_sum_of(tree: Tree, moving: frozenset[str]) -> bool:
+    """Decides whether a formula adds up these names, each times what stands still."""
+    if moving.isdisjoint(names(tree)):
+        return True
+    match tree:
+        case Name():
+            return True
+        case Arithmetic(op="+", left=left, right=right):
+            return is_sum_of(left, moving) and is_sum_of(right, moving)
+        case Arithmetic(op="*", left=left, right=right):
+            factor, rest = (right, left) if moving.isdisjoint(names(right)) else (left, right)
+            return moving.isdisjoint(names(factor)) and is_sum_of(rest, moving)
+        case Arithmetic(op="/", left=left, right=right):
+            return moving.isdisjoint(names(right)) and is_sum_of(left, moving)
+    return False

@@ -35,7 +35,6 @@ from coherence.language.expressions.tree import (
 )
 from coherence.model.model import EVERYTHING, Interval
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.facts.plain_numbers import rounder
 from coherence.verify.facts.range_claims import bounds
 from coherence.verify.facts.ranges import FUNCTIONS, PAST, Values, enclosure
 from coherence.verify.facts.state_ranges import stated, whole
@@ -210,6 +209,8 @@ def sat_query(facts: DesignFacts, conditions: Iterable[Tree], *, steady: bool) -
 
 def solve_query(query: SatQuery) -> SatState | SolverAnswer:
     """Returns an exact state in which all conditions hold, or the solver's answer (unsat, or unknown, with reason)."""
+    from coherence.verify.facts.plain_numbers import rounder
+
     try:
         answer = unsat(query.script(), timeout_ms=TIMEOUT_MS)
     except NotExactError as error:

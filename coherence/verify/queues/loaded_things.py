@@ -12,7 +12,6 @@ from coherence.verify.calls.claims import Numbers
 from coherence.verify.facts.design_facts import DesignFacts, copies, scaling
 from coherence.verify.facts.limits import in_flight_limits, perhaps_in_flight
 from coherence.verify.facts.writers import Writer
-from coherence.verify.queues.mixed_service import mixed_rate
 from coherence.verify.queues.offered_load import OfferedRate, each_serves, member_rate, offered
 
 
@@ -63,6 +62,8 @@ class LoadedThing:
 
 def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     """Returns a thing with its load and what its members serve; None where the design does not say."""
+    from coherence.verify.queues.mixed_service import mixed_rate
+
     demand, members = offered(facts, thing), copies(facts, thing)
     each = member_rate(facts, thing) or mixed_rate(facts, thing)
     if demand is None or each is None or members is None or members.low is None or members.high is None:

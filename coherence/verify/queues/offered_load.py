@@ -16,7 +16,7 @@ from coherence.base.places import Place
 from coherence.language.call_cases import weights
 from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Arithmetic, Name, Tree
+from coherence.language.expressions.tree import Name, Tree
 from coherence.language.implied import EACH
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
@@ -27,10 +27,9 @@ from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, lightest, mean_count, open_share, ways
 from coherence.verify.calls.retry_policies import copies_of_try
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.facts.ranges import encloses, enclosure
-from coherence.verify.queues.service_means import longest_service_of, mean_service
-from coherence.verify.queues.stated_capacities import ARRIVING
+from coherence.verify.facts.ranges import encloses, enclosure, is_sum_of
 
+ARRIVING = ("arrivals", "load")
 PLAIN = ("replica_pool", "retrying_clients")  # parts whose members serve one request at a time
 RUNNING = ("running", *STATES["in work"])  # a cap on these lets a member serve several
 
@@ -272,30 +271,17 @@ def _computed(facts: DesignFacts, tree: Tree, place: Place) -> OfferedRate | Non
     return OfferedRate(low, high, most, (place,), uneven=more)
 
 
-def is_sum_of(tree: Tree, moving: frozenset[str]) -> bool:
-    """Decides whether a formula adds up these names, each times what stands still."""
-    if moving.isdisjoint(used(tree)):
-        return True
-    match tree:
-        case Name():
-            return True
-        case Arithmetic(op="+", left=left, right=right):
-            return is_sum_of(left, moving) and is_sum_of(right, moving)
-        case Arithmetic(op="*", left=left, right=right):
-            factor, rest = (right, left) if moving.isdisjoint(used(right)) else (left, right)
-            return moving.isdisjoint(used(factor)) and is_sum_of(rest, moving)
-        case Arithmetic(op="/", left=left, right=right):
-            return moving.isdisjoint(used(right)) and is_sum_of(left, moving)
-    return False
-
-
 def each_serves(facts: DesignFacts, thing: str) -> tuple[Quantity, bool] | None:
     """Returns what one member serves: a rate (True), or the mean time of a request (False); None where not said."""
     rate = next((given for _, given in _stated_rates(facts, thing) if _is_served(given)), None)
     if isinstance(rate, Quantity):
         return rate, True
     load = offered(facts, thing)
-    reaching = [facts.design.workload[name] for name in load.names] if load is not None else []
+    if load is None:
+        return None
+    from coherence.verify.queues.service_means import mean_service
+
+    reaching = [facts.design.workload[name] for name in load.names]
     means = [mean for workload in reaching if (mean := mean_service(workload)) is not None and mean.low > 0]
     alone = len(means) == len(reaching) == 1 and alone_at(facts, reaching[0], thing)
     return (means[0], False) if alone else None
@@ -324,6 +310,8 @@ def contested(facts: DesignFacts, thing: str) -> tuple[str, Place] | None:
     served = [facts.design.workload[name] for name in load.names if name in facts.design.workload]
     if not all(_serves_all(facts, workload, thing) for workload in served):
         return None  # its time is its own part of a way that ends elsewhere
+    from coherence.verify.queues.service_means import mean_service
+
     means, span = [mean_service(workload) for workload in served], Interval(time.low, time.high)
     other = next((mean for mean in means if mean is not None and not encloses(span, interval(mean))), None)
     if other is None:
@@ -376,6 +364,8 @@ def _one_by_one(facts: DesignFacts, thing: str) -> bool:
 
 def _longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
     """Returns the `max` that cuts the services of one member, where the mean of what it leaves is not their mean."""
+    from coherence.verify.queues.service_means import longest_service_of
+
     load, served = offered(facts, thing), each_serves(facts, thing)
     if load is None or served is None or served[1]:
         return None

@@ -11,9 +11,9 @@ from coherence.language.expressions.tree import Name, Number, walk
 from coherence.language.names import scope, used_names
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.queues.offered_load import ARRIVING
 
 WHOLE = ("capacity", "throughput")  # keys of what all members serve
-ARRIVING = ("arrivals", "load")
 PER_SECOND = ONE / SECOND
 
 

@@ -72,7 +72,6 @@ from coherence.verify.queues.offered_load import (
     member_rate,
     offered,
 )
-from coherence.verify.queues.stated_capacities import stated_capacity, unread_rates
 from coherence.verify.timers.removals import departures, paths
 
 REGARDLESS = frozenset({"time", "members", "order", "law"})
@@ -107,8 +106,12 @@ def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
         needs, place = open_
         yield QUESTION.undecided(f"needs {needs}", (place.labelled("one member serves this"),), (thing,))
         return
+    if offered(facts, thing) is None or member_rate(facts, thing) is not None:
+        return
+    from coherence.verify.queues.stated_capacities import unread_rates
+
     stated = unread_rates(facts.design, thing)
-    if not stated or offered(facts, thing) is None or member_rate(facts, thing) is not None:
+    if not stated:
         return
     key, rate = stated[0]
     needs = f"needs what {thing}.{key} is: what one member serves is `rate_per_member: {rate}`"
@@ -170,6 +173,8 @@ def _enough(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
     """Answers where all members serve what is asked: nothing lets fewer of them work, nothing says that they serve
     less.
     """
+    from coherence.verify.queues.stated_capacities import stated_capacity
+
     if station.perhaps is not None and station.least <= station.demand.high:
         return _perhaps_fewer(facts, station, station.perhaps, places)
     whole = stated_capacity(facts, station.thing)
