@@ -44,7 +44,7 @@ T. E. Harris, The Theory of Branching Processes (1963), chapter II.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -55,8 +55,6 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.language.expressions.tree import Call as Function
-from coherence.language.expressions.tree import Name
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.retry_policies import RetryPolicy
 
@@ -71,11 +69,15 @@ DRAWN = "each request is of one case by itself, as often as the weights say"
 
 @dataclass(frozen=True)
 class Circle:
-    """Calls that lead back to their caller, what calls into them, and the limit that ends them, if any."""
+    """Calls that lead back to their caller, what calls into them, and the limit that ends them, if any.
+
+    `above`: the calls that lead to them, directly or not, and they themselves.
+    """
 
     things: tuple[str, ...]
     sends: tuple[MeanSends, ...]
     into: tuple[RetryPolicy, ...]
+    above: tuple[RetryPolicy, ...]
     sure: frozenset[str]
     limit: Limit | None
     most: Fraction
@@ -106,8 +108,7 @@ class Circle:
     @property
     def deadlines(self) -> str:
         """Returns the calls whose deadlines may end what goes around; empty where none does."""
-        calls = (*self.into, *(own.plan for own in self.sends))
-        return ", ".join(plan.name for plan in calls if plan.limit is not None and not _abandons(plan))
+        return ", ".join(plan.name for plan in self.above if plan.limit is not None and not _abandons(plan))
 
     def reachable(self, sends: Iterable[tuple[RetryPolicy, Fraction]]) -> Means:
         """Returns the sends between things that some request reaches."""
@@ -134,33 +135,13 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
     from coherence.verify.calls.recursion import endless, mean_sends
+    from coherence.verify.calls.recursion_limits import calls_above, ends
 
     into = tuple(plan for plan in tree.plans if plan.caller not in things and plan.callee in things)
-    ends = (limit for limit in design.limits.values() if _ends(limit, tree, things))
-    limit, most = next(((own, q.high) for own in ends if (q := most_allowed(design, own))), (None, Fraction(0)))
-    return Circle(things, mean_sends(design, tree, things), into, endless(tree, things), limit, most)
-
-
-def _ends(limit: Limit, tree: CallTree, things: Sequence[str]) -> bool:
-    """Decides whether a limit refuses, so that each request from outside goes around so often at most."""
-    always = limit.window is None and limit.during is None and limit.scope is None and not limit.actions
-    refuses = always and limit.when_full is not None and limit.when_full.text == "reject"
-    match limit.counts.tree if limit.counts and refuses else None:
-        case Function(function="attempts", arguments=(Name(path=counted),)) if limit.per is not None:
-            return limit.per.text not in things and _all_pass(tree, things, counted, limit.per.text)
-    return False
-
-
-def _all_pass(tree: CallTree, things: Sequence[str], counted: str, per: str) -> bool:
-    """Decides whether each way around passes what is counted, and each way in what it is counted for."""
-
-    def callees(name: str, without: str) -> list[str]:
-        return [plan.callee for plan in tree.of_caller.get(name, ()) if plan.callee != without]
-
-    others = [name for name in things if name != counted]
-    around = any(name in reached(callees(name, counted), lambda n: callees(n, counted)) for name in others)
-    starts = [name for name in tree.of_caller if name not in tree.callers and name != per]
-    return not around and reached(starts, lambda n: callees(n, per)).isdisjoint(things)
+    ending = (limit for limit in design.limits.values() if ends(limit, design, tree, things))
+    limit, most = next(((own, q.high) for own in ending if (q := most_allowed(design, own))), (None, Fraction(0)))
+    above = calls_above(tree, things)
+    return Circle(things, mean_sends(design, tree, things), into, above, endless(tree, things), limit, most)
 
 
 def _answer(circle: Circle) -> Finding:
@@ -188,6 +169,8 @@ def _unanswered(circle: Circle) -> Finding:
 
 
 def _limited(circle: Circle, limit: Limit, most: Fraction) -> Finding:
+    if again := [plan.name for plan in circle.above if plan.tries is None and plan.deadline is None]:
+        return _undecided(circle, f"a bound on the tries of {again[0]}: what {limit.name} refuses is tried for ever")
     message = f"requests along {circle.way} end: {limit.name} refuses after {most} of them"
     evidence = arithmetic({"sends": (most, "")}, certificate=_count(most))
     return QUESTION.proved(message, circle.places, circle.of, evidence)
