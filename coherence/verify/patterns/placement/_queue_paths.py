@@ -11,14 +11,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.language.calls import Call
 from coherence.language.design import Limit
 from coherence.language.expressions import names as names_of
+from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
+from coherence.language.workloads import Workload
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
 from coherence.verify.patterns.limits.overload import WAITING, LoadedThing, station_of
+from coherence.verify.queues.mixed_service import mixed_rate
+from coherence.verify.queues.offered_load import each_serves, offered
+from coherence.verify.queues.service_means import mean_service
 
 ZERO = Fraction(0)
 MOST_QUEUES = 1000  # of a path: stages that call the same things again and again double it
@@ -62,7 +68,7 @@ class QueuePath:
         return QueuePath(
             (*self.queues, *other.queues), self.served + other.served, self.time + other.time,
             None if self.most is None or other.most is None else self.most + other.most,
-            self.open or other.open, tuple(dict.fromkeys((*self.assumed, *other.assumed))),
+            first_open((self, other)), tuple(dict.fromkeys((*self.assumed, *other.assumed))),
         )  # fmt: skip
 
     def within(self, end: Fraction) -> QueuePath:
@@ -70,6 +76,11 @@ class QueuePath:
         queues = tuple(replace(queue, wait=min(queue.wait, end)) for queue in self.queues)
         most = end if self.most is None else min(self.most, end)
         return replace(self, queues=queues, time=min(self.time, end), most=most)
+
+
+def first_open(parts: Iterable[QueuePath]) -> str:
+    """Returns what to ask of paths: first of those that nothing bounds."""
+    return next((part.open for part in sorted(parts, key=lambda part: part.most is not None) if part.open), "")
 
 
 def unbounded(needs: str, time: Fraction = ZERO) -> QueuePath:
@@ -119,7 +130,8 @@ class CallPaths:
         path, plan = _own(self.facts, thing, station).then(inner), retry_policy_of(call)
         end = longest_end(plan)
         if plan.retries:
-            path = replace(path, most=None, open=path.open or f"a bound on {call.name}, which is tried again")
+            again = f"a bound on {call.name}, which is tried again"
+            path = replace(path, most=None, open=again if path.most is not None else path.open)
         return path if end is None else path.within(end)
 
 
@@ -129,7 +141,7 @@ def _longest_of(thing: str, calls: Sequence[Call], parts: Sequence[QueuePath]) -
     unordered = len(calls) > 1 and calls[0].stage is None
     order = f"the order of the calls of {thing} (`stage`)" if unordered else ""
     most = (sum(mosts, ZERO) if unordered else max(mosts)) if len(mosts) == len(parts) else None
-    return replace(longest, most=most, open=order or next((part.open for part in parts if part.open), ""))
+    return replace(longest, most=most, open=order or first_open(parts))
 
 
 def _stages(calls: Sequence[Call]) -> Iterable[list[Call]]:
@@ -146,7 +158,7 @@ def _own(facts: DesignFacts, thing: str, station: LoadedThing | None) -> QueuePa
     """Returns the queue of a thing and its service, as far as they are stated."""
     if station is None:
         return unbounded(f"what {thing} is asked for and serves")
-    served = 1 / station.each.low
+    served, twice = _work(facts, station)
     discipline = facts.design.components[thing].discipline
     if discipline is not None and discipline.text != "fifo":
         return unbounded(f"the order in which {thing} serves (`{discipline.text}`)", served)
@@ -163,9 +175,38 @@ def _own(facts: DesignFacts, thing: str, station: LoadedThing | None) -> QueuePa
     open_ = f"how many of {thing} are gone at once ({gone.name})" if gone is not None else ""
     assumed = (*(members.assumed if members is not None else ()), *_scaled(facts, station))
     queue = FullQueue(thing, limit, waiting, station.working, station.capacity, wait)
+    open_ = twice or open_
     longest = None if open_ else queue.longest + served
     open_ = open_ or f"that the members of {thing} do not begin at once"
     return QueuePath((queue,), served, wait + served, longest, open_, assumed)
+
+
+def _work(facts: DesignFacts, station: LoadedThing) -> tuple[Fraction, str]:
+    """Returns how long a thing works on a request, and what to ask where it takes longer than its rate says.
+
+    A time that may contain that of its calls is counted with these.
+    """
+    thing, each = station.thing, 1 / station.each.low
+    own = time_of(facts.design.components[thing], "answer")
+    if own is None or own.high <= each:
+        return each, ""
+    twice = f"one time of a request at {thing}: its own is {own}, and what it serves is one in {render_seconds(each)}"
+    calls_on = any(str(call.caller) == thing for call in facts.design.calls)
+    return each if calls_on else own.high, twice
+
+
+def worked_apart(facts: DesignFacts, workload: Workload, path: QueuePath) -> str:
+    """Returns what to ask where a workload says how long its requests take, and what serves them says rates alone."""
+    mean = mean_service(workload)
+    if mean is None or mean.high <= min(queue.members / queue.rate for queue in path.queues):
+        return ""
+    for thing in facts.design.components:
+        load, each = offered(facts, thing), each_serves(facts, thing)
+        by_time = not each[1] if each is not None else mixed_rate(facts, thing) is not None
+        if load is not None and workload.name in load.names and by_time:
+            return ""
+    at = " and ".join(queue.thing for queue in path.queues)
+    return f"one time of a request: {workload.name} says {mean}, and {at} by what they serve another one"
 
 
 def _scaled(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:

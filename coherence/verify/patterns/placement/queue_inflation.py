@@ -10,8 +10,8 @@ proof for members that serve at their rates: waits of random services have no lo
 Of calls that are made at once the longest counts; a caller waits no longer than the limit of its call.  At a thing that
 is called by members of others, which they hold meanwhile, no more wait than these have members, and of a workload no
 more than it may have in flight.  Queues that are not served in the order of arrival keep nobody for a time that is
-known.  A queue that is too long for the limit of one call, and a pool that does not serve what comes, are `overload`:
-nothing is said of these here.
+known.  A time of a thing or of a workload that is longer than the rates say is asked about.  A queue that is too long
+for the limit of one call, and a pool that does not serve what comes, are `overload`: nothing is said of these here.
 
 ## Why it hurts
 Alarms watch queues one by one, and each of them is green.  What users wait is the sum.
@@ -53,7 +53,7 @@ from coherence.language.workloads import Workload
 from coherence.verify.calls.retry_policies import retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import in_flight_limits, place_of
-from coherence.verify.patterns.placement._queue_paths import ZERO, CallPaths, QueuePath, held_up, passed
+from coherence.verify.patterns.placement._queue_paths import ZERO, CallPaths, QueuePath, held_up, passed, worked_apart
 from coherence.verify.queues.offered_load import offered
 
 QUESTION = Question("COH252", "queue-inflation", "ai.04 runtime control coherence")
@@ -71,6 +71,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for workload in design.workload.values():
         path = paths.longest(workload.name) if workload.deadline is not None else None
         if path is not None and workload.deadline is not None and path.queues:
+            twice = worked_apart(facts, workload, path)
+            path = replace(path, most=None, open=twice) if twice else path
             yield from _answer(subject, facts, workload, workload.deadline, _shared(facts, workload, path))
 
 
@@ -125,7 +127,7 @@ def _answer(
     held = [*held_up(facts, (workload.name, *(queue.thing for queue in path.queues)))]
     places, of = _places(workload, path), _of(workload, path)
     if held or path.most is None or path.most > deadline.low:
-        needs = path.open or held[0]
+        needs = held[0] if held and path.most is not None and path.most <= deadline.low else path.open
         ends = f"requests of {workload.name} take {render_seconds(path.time)} of {render_seconds(deadline.low)}"
         yield QUESTION.undecided(f"needs {needs}: without it {ends} where {_full(path)}", places, of)
         return
