@@ -20,13 +20,14 @@ from coherence.base.reads import unnoted
 from coherence.base.units import SECOND
 from coherence.language import names
 from coherence.language.design import Design, Loop
-from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree, rebuilt
+from coherence.language.expressions.tree import Call, Name, Number, Tree, rebuilt
 from coherence.language.expressions.tree import names as names_in
 from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.shared_rates import around
 
 NOTHING: Mapping[str, Tree] = {}
+NOW = Fraction(0)
 Way = tuple[str, str]  # a boundary, and the key of it that says what is met on the way
 
 
@@ -151,17 +152,13 @@ def delays_between(design: Design, loop: Loop) -> dict[Way, Quantity]:
 
 @dataclass(frozen=True)
 class Sight:
-    """How old a loop sees a name (s), and what it is multiplied with and added to on the way (None: nothing)."""
+    """How old a loop sees a name (s), and what is seen of it where its value at its time is an expression.
+
+    `seen`: of a name, of the age that the text states of it (s), and of that expression.
+    """
 
     age: Callable[[str], Fraction]
-    gain: Callable[[str], Tree | None] = lambda _: None
-    noise: Callable[[str], Tree | None] = lambda _: None
-
-    def of(self, path: str, seen: Tree) -> Tree:
-        """Returns what is seen of a name, of which `seen` is the value at its time."""
-        gain, noise = self.gain(path), self.noise(path)
-        value = seen if gain is None else Arithmetic("*", gain, seen)
-        return value if noise is None else Arithmetic("+", value, noise)
+    seen: Callable[[str, Fraction, Tree], Tree] = lambda _, __, tree: tree
 
 
 def later(tree: Tree, sight: Sight, shown: Mapping[str, Tree] = NOTHING) -> Tree:
@@ -171,12 +168,13 @@ def later(tree: Tree, sight: Sight, shown: Mapping[str, Tree] = NOTHING) -> Tree
             return shown[path]
         case Name(path=path):
             seconds = sight.age(path)
-            return sight.of(path, Call("delayed", (tree, Number(seconds, SECOND))) if seconds else tree)
+            return sight.seen(path, NOW, Call("delayed", (tree, Number(seconds, SECOND))) if seconds else tree)
         case Call(function="delayed", arguments=(Name(path=path) as name, Number(value=value))) if path not in shown:
-            return sight.of(path, Call("delayed", (name, Number(value + sight.age(path), SECOND)), tree.span))
+            old = Call("delayed", (name, Number(value + sight.age(path), SECOND)), tree.span)
+            return sight.seen(path, value, old)
         case Call(function="sampled"):  # a sample is sent late, not taken late
             seconds = max(map(sight.age, names_in(tree)), default=Fraction(0))
-            sample = rebuilt(tree, lambda part: later(part, replace(sight, age=lambda _: Fraction(0)), shown))
+            sample = rebuilt(tree, lambda part: later(part, replace(sight, age=lambda _: NOW), shown))
             return Call("delayed", (sample, Number(seconds, SECOND))) if seconds else sample
         case _:
             return rebuilt(tree, lambda part: later(part, sight, shown))

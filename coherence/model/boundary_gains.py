@@ -2,7 +2,7 @@
 
     effect = gain x command, rounded down to a multiple of `granularity`; where members are counted and none is stated,
              to a whole one
-    seen   = reading_gain x value
+    seen   = reading_gain x value + noise
 
 A command that is changed on its way is the signal `pool.desired.commanded`, and `pool.desired` is its effect.  A gain
 that is a range is one unknown constant, the same for all that crosses.  Where loops write one signal across different
@@ -11,17 +11,21 @@ boundaries, nothing of this is lowered, and proofs about it are taken back.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
+from coherence.base.queries import cached
+from coherence.base.reads import unnoted
 from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
 from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import around
-from coherence.model.boundaries import between
+from coherence.model.boundaries import between, stands_in
+from coherence.model.boundary_noise import noise_of
 from coherence.model.draft import ModelDraft
 from coherence.model.model import SampledLoop
 
@@ -109,12 +113,47 @@ def gain_of(draft: ModelDraft, boundary: Boundary, key: str, stated: Quantity) -
     return Name(path)
 
 
-def seen_at(draft: ModelDraft, loop: Loop, path: str) -> Tree | None:
-    """Returns what boundaries multiply a reading of a name with; None where nothing does."""
-    tree: Tree | None = None
-    for boundary, lies in between(draft.design, loop, path.partition(".")[0]) if loop.inside else ():
-        stated = boundary.constants.get("reading_gain")
-        if isinstance(stated, Quantity) and not (stated.low == stated.high == UNIT) and lies:
-            factor = gain_of(draft, boundary, "reading_gain", stated)
-            tree = factor if tree is None else Arithmetic("*", factor, tree)
-    return tree
+def seen_at(draft: ModelDraft, loop: Loop, path: str, age: Fraction, value: Tree) -> Tree:
+    """Returns what boundaries leave of a reading of a name: what one of them adds, the next one multiplies."""
+    for boundary, gain in _readings(draft.design, loop, path) if loop.inside else ():
+        if gain is not None:
+            value = Arithmetic("*", gain_of(draft, boundary, "reading_gain", gain), value)
+        noise = noise_of(draft, loop, boundary, path, age) if boundary.name not in _unordered(draft.design) else None
+        value = value if noise is None else Arithmetic("+", value, noise)
+    return value
+
+
+def _readings(design: Design, loop: Loop, path: str) -> list[tuple[Boundary, Quantity | None]]:
+    """Returns the boundaries that a reading crosses, outward and then inward, and what they multiply it with."""
+    gains: dict[str, tuple[Boundary, Quantity | None]] = {}
+    for boundary, lies in between(design, loop, path.partition(".")[0]):
+        gain = _reading_gain(boundary)
+        gains |= {boundary.name: (boundary, gain)} if lies else {}
+    here, depth = stands_in(design, loop) or (), {name: len(around(design, name)) for name in gains}
+    outward = sorted((name for name in gains if name not in here), key=lambda name: -depth[name])
+    inward = sorted((name for name in gains if name in here), key=lambda name: depth[name])
+    return [gains[name] for name in (*outward, *inward)]
+
+
+def _reading_gain(boundary: Boundary) -> Quantity | None:
+    stated = boundary.constants.get("reading_gain")
+    return stated if isinstance(stated, Quantity) and not (stated.low == stated.high == UNIT) else None
+
+
+@cached
+@unnoted()
+def _unordered(design: Design) -> frozenset[str]:
+    """Returns the boundaries around a thing or a loop that are not nested with another one there that has a gain."""
+    things = [{boundary.name for boundary in around(design, thing)} for thing in design.components]
+    loops = [stands_in(design, loop) or () for loop in design.loops.values()]
+    return frozenset(
+        name
+        for names in (*things, *loops)
+        for name, other in itertools.permutations(names, 2)
+        if _reading_gain(design.boundaries[other]) is not None and not _is_nested(design, name, other)
+    )
+
+
+def _is_nested(design: Design, name: str, other: str) -> bool:
+    ways = ((name, other), (other, name))
+    return sum(inner in {boundary.name for boundary in around(design, outer)} for outer, inner in ways) == 1

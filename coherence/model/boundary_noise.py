@@ -3,38 +3,39 @@
     seen = reading_gain x value + noise
 
 `noise` is a range around 0 of one unit.  Readings of that unit get it, and those whose unit the design does not say;
-one of another unit has none.  Each reading has a noise of its own, an input that takes any value of the range at any
-sample.  Noise that no reading gets, or that is no such range, is not read, and takes back the proofs that it touches.
+one of another unit has none.  Each loop's reading of a name has a noise of its own, and so has one of an older value of
+it: an input that takes any value of the range at any sample, so that delays change nothing of it.  Noise that no
+reading gets, that is no such range, or that lies beside a gain in no order is not read, and takes back the proofs that
+it touches.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from coherence.base.queries import cached
 from coherence.base.reads import unnoted
 from coherence.base.units import Dimension
 from coherence.language.design import Design, Loop
 from coherence.language.dimensions import Known, dimension_of, known
-from coherence.language.expressions.tree import Arithmetic, Name, Tree
+from coherence.language.expressions.tree import Name, Tree
+from coherence.language.infrastructure import Boundary
 from coherence.language.names import scope
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.model.boundaries import between
 from coherence.model.draft import ModelDraft
 
 NOISE = ".noise."
 
 
-def noise_at(draft: ModelDraft, loop: Loop, path: str) -> Tree | None:
-    """Returns what boundaries add to a reading of a name; None where nothing is."""
-    tree: Tree | None = None
-    for boundary, lies in between(draft.design, loop, path.partition(".")[0]) if loop.inside else ():
-        stated = boundary.constants.get("noise")
-        if isinstance(stated, Quantity) and lies and _is_of(draft.design, stated, path):
-            own = f"{boundary.name}{NOISE}{path}"
-            draft.constant(own, replace(stated, varies=True))
-            tree = Name(own) if tree is None else Arithmetic("+", tree, Name(own))
-    return tree
+def noise_of(draft: ModelDraft, loop: Loop, boundary: Boundary, path: str, age: Fraction) -> Tree | None:
+    """Returns what a boundary adds to a loop's reading of a name of some age (s); None where it adds nothing."""
+    stated = boundary.constants.get("noise")
+    if not isinstance(stated, Quantity) or not _is_of(draft.design, stated, path):
+        return None
+    own = f"{boundary.name}{NOISE}{loop.name}.{path}" + (f".{age}_s_ago" if age else "")
+    draft.constant(own, replace(stated, varies=True))
+    return Name(own)
 
 
 @unnoted()

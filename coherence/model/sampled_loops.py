@@ -18,7 +18,6 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
 from coherence.model.boundaries import Sight, command_delays, later, reading_delays
 from coherence.model.boundary_gains import add_effects, command_path, make_room, seen_at
-from coherence.model.boundary_noise import noise_at
 from coherence.model.draft import ModelDraft
 from coherence.model.model import (  # fmt: skip
     EVERYTHING,
@@ -190,7 +189,7 @@ def _seen(draft: ModelDraft, loop: Loop, tree: Tree | None) -> Tree | None:
 
 
 def _sight(draft: ModelDraft, loop: Loop) -> Sight:
-    return Sight(partial(_age, draft, loop), partial(seen_at, draft, loop), partial(noise_at, draft, loop))
+    return Sight(partial(_age, draft, loop), partial(seen_at, draft, loop))
 
 
 def _age(draft: ModelDraft, loop: Loop, path: str) -> Fraction:

@@ -16,7 +16,7 @@ from coherence.simulate.study.setting import Setting
 from tests.model.test_boundary_noise import design
 
 TEXT = design("-12 % .. 12 %")
-PATH = "vm.noise.pool.util"
+PATH = "vm.noise.hpa.pool.util"
 
 
 def commands(setting: Setting) -> list[Fraction]:
