@@ -7,9 +7,19 @@ from collections.abc import Collection, Iterator
 from coherence.base.graphs import reached
 from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Call as Function
-from coherence.language.expressions.tree import Name
+from coherence.language.expressions.tree import Name, names, walk
+from coherence.language.schema_kinds import Word
+from coherence.language.words import COUNTS, MEMBERS, STATES
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.retry_policies import RetryPolicy
+
+APART = ("", *STATES["sent"])  # of a thing further up they are none of the circle's
+MEMBER_STATES = ("wanted", "extra", "old", "out of service", "left in service", "failing", "failures")
+OTHER = {  # members, and tries after the first one: they keep no request from being made
+    *MEMBERS.difference(("running", "count", "size", "jobs")), *COUNTS["unavailable"], *STATES["sent again"],
+    *(name for state in MEMBER_STATES for name in STATES[state]),
+}  # fmt: skip
+WAITS = ("wait", "evict and redo")
 
 
 def calls_above(tree: CallTree, things: Collection[str]) -> tuple[RetryPolicy, ...]:
@@ -28,6 +38,40 @@ def ends(limit: Limit, design: Design, tree: CallTree, things: Collection[str]) 
             outside = per not in things and not _goes_around(tree, things, counted)
             return outside and _all_come_through(design, tree, things, per)
     return False
+
+
+def may_end(limit: Limit, tree: CallTree, things: Collection[str]) -> bool:
+    """Decides whether a cap may refuse something of a circle: unless all that it counts is counted apart from it.
+
+    Further up that is what is sent there, or is in flight; of what the circle does not belong to it is everything.
+    """
+    above = reached(things, lambda name: tree.callers.get(name, ()))
+    below = reached(things, lambda name: _callees(tree, name, ""))
+    elsewhere = {*tree.of_caller, *tree.callers} - below
+
+    def apart(thing: str, signal: str) -> bool:
+        return thing in elsewhere and (thing not in above or signal in APART)
+
+    return any(not apart(thing, signal) for thing, signal in _counted(limit))
+
+
+def holds(limit: Limit, tree: CallTree, things: Collection[str]) -> bool:
+    """Decides whether a cap lets something of a circle wait, perhaps for what it waits for itself."""
+    waits = limit.window is None and (limit.when_full is None or limit.when_full.text in WAITS)
+    ends_of_calls = {*tree.of_caller, *tree.callers}.difference(things)
+    return waits and any(thing not in ends_of_calls for thing, _ in _counted(limit))
+
+
+def _counted(limit: Limit) -> list[tuple[str, str]]:
+    """Returns what a cap counts, as things and their signals: without members and retries; empty ones where unsaid."""
+    if limit.at_most is None or isinstance(limit.at_most, Word):
+        return []
+    if limit.counts is None:
+        return [("", "")]
+    if any(isinstance(node, Function) and node.function == "count by" for node in walk(limit.counts.tree)):
+        return []
+    counted = [path.partition(".") for path in names(limit.counts.tree)]
+    return [(thing, signal) for thing, _, signal in counted if signal not in OTHER]
 
 
 def _callees(tree: CallTree, name: str, without: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.verify.calls.call_graph import call_tree
-from coherence.verify.calls.recursion_limits import calls_above, ends
+from coherence.verify.calls.recursion_limits import calls_above, ends, holds, may_end
 
 LIMIT = "limits: {depth: {counts: attempts(a), per: users, at_most: 5, when_full: reject}}\n"
 THROUGH_USERS = ("users a, a a", "users door, door a, a a", "users x, x y, y x, y a, a a", "x users, users a, a b, b a")
@@ -46,3 +46,42 @@ def test_calls_above_are_those_that_lead_there() -> None:
     calls = "".join(f"  - {{from: {a}, to: {b}}}\n" for a, b in ("xy", "ya", "aa", "am", "zm"))
     tree = call_tree(read_text(f"coherence: 1\ncalls:\n{calls}", "d"))
     assert [plan.name for plan in calls_above(tree, ("a",))] == ["x -> y", "y -> a", "a -> a"]
+
+
+UNDER = """coherence: 1
+limits: {{few: {{counts: {}, at_most: 5{}}}}}
+calls:
+  - {{from: users, to: a}}
+  - {{from: a, to: a}}
+  - {{from: a, to: model}}
+  - {{from: batch, to: store}}
+"""
+
+
+def decided(counts: str, more: str = ", when_full: reject") -> tuple[bool, bool]:
+    design = read_text(UNDER.format(counts, more), "d")
+    tree = call_tree(design)
+    return may_end(design.limits["few"], tree, ("a",)), holds(design.limits["few"], tree, ("a",))
+
+
+@pytest.mark.parametrize(
+    "counts",
+    ["a.requests in flight", "attempts(a)", "attempts(model)", "users.tokens", "sum of request.tokens", "a.running"],
+)
+def test_caps_of_what_goes_around_may_end_it(counts: str) -> None:
+    assert decided(counts) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    ["users.requests in flight", "attempts(store)", "store.tokens", "a.replicas", "a.evicted", "count of a by node"],
+)
+def test_caps_of_other_things_do_not(counts: str) -> None:
+    assert decided(counts) == (False, False)
+
+
+def test_what_waits_at_a_cap_may_wait_for_itself() -> None:
+    for more in (", when_full: wait", ", when_full: evict and redo", ""):
+        assert decided("a.requests in flight", more) == (True, True)
+    assert decided("a.requests in flight", ", when_full: wait, window: 1 s") == (True, False)
+    assert decided("model.requests in flight", ", when_full: wait") == (True, False)

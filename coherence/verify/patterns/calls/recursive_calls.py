@@ -8,7 +8,9 @@ the mean number of requests that it starts is told.  Where it does not, that num
 makes such a call, none is ever answered.
 
 A limit that refuses (`counts: attempts(planner)`, `per: users`, `when_full: reject`) ends a circle through what it
-counts.  A deadline ends only the wait for an answer: where it cancels, it is what ends the calls, and that is said.
+counts, unless a refused call is tried for ever.  Where another one may (of what is in flight, in a window, for all
+together), it is named and the answer is open; so it is where what waits at a limit may wait for itself.  A deadline
+ends only the wait for an answer: where it cancels, it is what ends the calls, and that is said, as of a breaker.
 
 Boundary: times and tries of calls without circles are `budget-containment` and `retry-amplification`; limits on steps
 of one agent (part `agent_loop`) are `limit-against-demand`.
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 QUESTION = Question("COH253", "recursive-calls", "ai.13 agentic system stability")
 QUESTIONS = (QUESTION,)
 LARGEST = 40  # things of a circle
+WAITING = "what waits there may wait for itself"
 DRAWN = "each request is of one case by itself, as often as the weights say"
 
 
@@ -71,7 +74,8 @@ DRAWN = "each request is of one case by itself, as often as the weights say"
 class Circle:
     """Calls that lead back to their caller, what calls into them, and the limit that ends them, if any.
 
-    `above`: the calls that lead to them, directly or not, and they themselves.
+    `above`: the calls that lead to them, directly or not, and they themselves.  `perhaps`: limits that may end them
+    too; `holding`: those of which it is open whether what waits at them ever goes on.
     """
 
     things: tuple[str, ...]
@@ -81,6 +85,8 @@ class Circle:
     sure: frozenset[str]
     limit: Limit | None
     most: Fraction
+    perhaps: tuple[Limit, ...]
+    holding: tuple[Limit, ...]
 
     @property
     def way(self) -> str:
@@ -96,19 +102,24 @@ class Circle:
     def of(self) -> list[str]:
         """Returns what a finding speaks of."""
         calls = [*self.into, *(own.plan for own in self.sends)]
-        return [*self.things, *(plan.name for plan in calls), *([self.limit.name] if self.limit else [])]
+        limits = (self.limit,) if self.limit else (*self.perhaps, *self.holding)
+        return [*self.things, *(plan.name for plan in calls), *dict.fromkeys(limit.name for limit in limits)]
 
     @property
     def places(self) -> list[Place]:
         """Returns the calls of the circle, and the limit."""
         ends = [own.plan.call.callee for own in self.sends]
-        limit = [self.limit.place.labelled("ends them")] if self.limit else []
-        return [*(end.place.labelled("leads back") for end in ends if end), *limit]
+        limits = [self.limit.place.labelled("ends them")] if self.limit else []
+        limits = limits or [limit.place.labelled("may end them") for limit in self.perhaps]
+        return [*(end.place.labelled("leads back") for end in ends if end), *limits]
 
     @property
-    def deadlines(self) -> str:
-        """Returns the calls whose deadlines may end what goes around; empty where none does."""
-        return ", ".join(plan.name for plan in self.above if plan.limit is not None and not _abandons(plan))
+    def ends(self) -> str:
+        """Returns the deadlines and breakers that may end what goes around; empty where none does."""
+        deadlines = [plan.name for plan in self.above if plan.limit is not None and not _abandons(plan)]
+        breakers = [plan.name for plan in self.above if plan.call.breaker is not None]
+        kinds = (("deadline", deadlines), ("breaker", breakers))
+        return " or ".join(f"the {kind} of {', '.join(names)}" for kind, names in kinds if names)
 
     def reachable(self, sends: Iterable[tuple[RetryPolicy, Fraction]]) -> Means:
         """Returns the sends between things that some request reaches."""
@@ -135,13 +146,17 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
     from coherence.verify.calls.recursion import endless, mean_sends
-    from coherence.verify.calls.recursion_limits import calls_above, ends
+    from coherence.verify.calls.recursion_limits import calls_above, ends, holds, may_end
 
     into = tuple(plan for plan in tree.plans if plan.caller not in things and plan.callee in things)
     ending = (limit for limit in design.limits.values() if ends(limit, design, tree, things))
     limit, most = next(((own, q.high) for own in ending if (q := most_allowed(design, own))), (None, Fraction(0)))
-    above = calls_above(tree, things)
-    return Circle(things, mean_sends(design, tree, things), into, above, endless(tree, things), limit, most)
+    caps = tuple(design.limits.values())
+    return Circle(
+        things, mean_sends(design, tree, things), into, calls_above(tree, things), endless(tree, things), limit, most,
+        tuple(own for own in caps if may_end(own, tree, things)),
+        tuple(own for own in caps if holds(own, tree, things)),
+    )  # fmt: skip
 
 
 def _answer(circle: Circle) -> Finding:
@@ -150,12 +165,14 @@ def _answer(circle: Circle) -> Finding:
     fewest = circle.reachable((own.plan, own.fewest) for own in circle.sends)
     if not circle.sure.isdisjoint(circle.entries):
         return _unanswered(circle)
+    if circle.holding:
+        return _undecided(circle, f"{circle.holding[0].name} to refuse (when_full: reject): {WAITING}")
     if circle.limit is not None:
         return _limited(circle, circle.limit, circle.most)
     if len(circle.things) > LARGEST:
         return _undecided(circle, f"fewer than {LARGEST} things in a circle")
     if requests_started(fewest) is None:
-        return _unbounded(circle)
+        return _undecided(circle, _count_of(circle)) if circle.perhaps else _unbounded(circle)
     most = circle.reachable((own.plan, own.most) for own in circle.sends if own.most is not None)
     started = requests_started(most) if all(own.most is not None for own in circle.sends) else None
     return _proved(circle, most, started) if started is not None else _open(circle)
@@ -163,8 +180,9 @@ def _answer(circle: Circle) -> Finding:
 
 def _unanswered(circle: Circle) -> Finding:
     """Returns that no request is answered: each makes another one."""
-    end = f"until {circle.limit.name} refuses" if circle.limit else circle.deadlines and "until a deadline ends it"
-    message = f"no request of {circle.entries[0]} is answered: each calls on along {circle.way} {end or 'for ever'}"
+    by = " or ".join((*(limit.name for limit in circle.perhaps), *([circle.ends] if circle.ends else [])))
+    end = f"until {by} ends it" if by else "for ever"
+    message = f"no request of {circle.entries[0]} is answered: each calls on along {circle.way} {end}"
     return QUESTION.conflict(message, circle.places, circle.of, arithmetic({}), certain=bool(circle.into))
 
 
@@ -184,10 +202,10 @@ def _count(most: Fraction) -> str:
 
 
 def _unbounded(circle: Circle) -> Finding:
-    by = circle.deadlines and f"; only the deadline of {circle.deadlines} ends them"
+    by = circle.ends and f"; only {circle.ends} ends them"
     message = f"requests along {circle.way} start one or more of their kind each, on average: without bound{by}"
     numbers = {f"{own.plan.name}, at least": (own.fewest, "sends per request") for own in circle.sends}
-    certain = bool(circle.into) and not circle.deadlines
+    certain = bool(circle.into) and not circle.ends
     return QUESTION.conflict(
         message, circle.places, circle.of, arithmetic(numbers), certain=certain, assumptions=(DRAWN,)
     )
@@ -216,7 +234,7 @@ def _open(circle: Circle) -> Finding:
     """Returns what it takes: weights, or fewer tries, or a limit."""
     from coherence.verify.calls.recursion import requests_started
 
-    limit = f"a limit (counts: attempts({circle.entries[0]}), per: its caller, when_full: reject)"
+    limit = _ending(circle)
     if unsaid := [own.plan.name for own in circle.sends if not own.stated]:
         return _undecided(circle, f"how many requests make {unsaid[0]} (weights of their cases), or {limit}")
     quiet = requests_started(circle.reachable((own.plan, own.quiet) for own in circle.sends))
@@ -224,6 +242,16 @@ def _open(circle: Circle) -> Finding:
         return _undecided(circle, f"narrower weights: at one end of them each request starts another one; or {limit}")
     again = [own.plan.name for own in circle.sends if own.plan.tries != 1] or [circle.sends[0].plan.name]
     return _undecided(circle, f"fewer tries of {again[0]}: only while none fails is there a bound; or {limit}")
+
+
+def _ending(circle: Circle) -> str:
+    return f"a limit (counts: attempts({circle.entries[0]}), per: its caller, when_full: reject)"
+
+
+def _count_of(circle: Circle) -> str:
+    """Returns what to ask for where one request starts another one, and a limit may end that."""
+    caps = ", ".join(limit.name for limit in circle.perhaps)
+    return f"{_ending(circle)}: each starts one or more on average, and whether {caps} ends that is open"
 
 
 def _undecided(circle: Circle, needs: str) -> Finding:
