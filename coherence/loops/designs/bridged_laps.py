@@ -68,7 +68,7 @@ class OpenedLifting(LapLifting):
         bends = {name: OwnShare(name, Fraction(0), landed=False) for name in design.bends}
         self.decided: Mapping[str, OwnShare] = {**design.laws, **bends}
         self.landed, self.as_flows = design.landed, False
-        self.inputs = sum(int(system.period / s.period) for s in system.samplers if s.name in self.decided)
+        self.inputs = sum(int(system.period / s.period) for s in system.samplers if self.is_cut(s.name))
         self.cuts: list[tuple[str, Fraction, Array, Array, Array]] = []
         super().__init__(system)
 
@@ -84,9 +84,19 @@ class OpenedLifting(LapLifting):
         own, carried, named = (
             weight if self.exact else float(weight) for weight in (law.own, law.carried.counted, law.carried.named)
         )
-        self.cuts.append((law.loop, now, read + own * counted, carried * counted + named * seen, held))
         self.times[j].append(now)
-        self.rows[j].append(self.unit[self.size - self.inputs + len(self.cuts) - 1])
+        self.rows[j].append(
+            self.command(law.loop, now, read + own * counted, carried * counted + named * seen, held)
+        )
+
+    def is_cut(self, name: str) -> bool:
+        """Decides whether the decisions of a sampler are inputs."""
+        return name in self.decided
+
+    def command(self, loop: str, now: Fraction, law: Array, before: Array, held: Array) -> Array:
+        """Returns what a decision commands: an input."""
+        self.cuts.append((loop, now, law, before, held))
+        return self.unit[self.size - self.inputs + len(self.cuts) - 1]
 
     def _read(self, j: int, now: Fraction) -> Array:
         self.as_flows = self.system.samplers[j].name in self.landed

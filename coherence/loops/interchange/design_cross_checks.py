@@ -62,7 +62,7 @@ def _verdicts(analysis: DesignAnalysis) -> Iterator[tuple[tuple[str, ...], int, 
 def _system(part: LinearPart, loops: Collection[str]) -> Network | Multirate:
     if part.flows:
         return part.network.continuous(part.flows)
-    system = whole_system(part.network).system
+    system = whole_system(part.network)
     return _around(system, [signal for signal, law in part.network.laws.items() if law.loop in loops])
 
 

@@ -23,7 +23,7 @@ def exported(
         return ExportedNetwork(analysis.name, analysis.network, loops, {}, notes)
     group = _group(analysis, loop)
     part = analysis.linear_part(group[0], point=point, branch=branch)
-    network = part.network.continuous(part.flows) if part.flows else whole_system(part.network).system
+    network = part.network.continuous(part.flows) if part.flows else whole_system(part.network)
     loops, unopened = _opened(analysis, group, point, branch)
     values = {path: float(value) for path, value in part.point.items()}
     return ExportedNetwork(analysis.name, network, loops, values, (*part.notes, *unopened))

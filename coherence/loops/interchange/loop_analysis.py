@@ -23,8 +23,8 @@ from coherence.loops.designs.feedback_groups import is_smooth
 from coherence.loops.designs.flow_feedback import FlowAnswer
 from coherence.loops.designs.kinks import Branch, branches, stopped
 from coherence.loops.designs.operating_points import smooth_part
-from coherence.loops.interchange.design_systems import whole_system
 from coherence.loops.interchange.open_loop import OpenLoop, opened_at
+from coherence.loops.interchange.opened_designs import opened_design
 from coherence.loops.multirate.sampled_system import Multirate
 from coherence.loops.networks.network import Network
 from coherence.model.elaborate import elaborate
@@ -98,12 +98,7 @@ class LoopAnalysis:
         part = self.linear_part(loop, point=point, branch=branch)
         if part.flows:
             return replace(opened_at(part.network.continuous(part.flows), loop), notes=part.notes)
-        whole = whole_system(part.network)
-        signal = next(signal for signal, law in part.network.laws.items() if law.loop == loop)
-        loop_at = opened_at(whole.system, signal, whole.own)
-        if loop_at.sampled is not None and not loop_at.sampled.comes_back:
-            loop_at = opened_at(whole_system(part.network, signal).system, signal)
-        return replace(loop_at, name=loop, notes=part.notes)
+        return OpenLoop(loop, sampled=opened_design(part.network, loop), notes=part.notes)
 
     def linear_part(self, loop: str, *, point: int = 0, branch: int | None = None) -> LinearPart:
         """Returns the network of the group around a loop (or a state that flows) of a design.  Raises UsageError."""

@@ -7,7 +7,6 @@ the output of a block; it has state spaces where it is rational, and with delays
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -113,10 +112,10 @@ class OpenLoop:
         return LoopSystems(*systems)
 
 
-def opened_at(system: Network | Multirate, name: str, own: Mapping[str, Any] | None = None) -> OpenLoop:
+def opened_at(system: Network | Multirate, name: str) -> OpenLoop:
     """Returns the loop opened at a block of a continuous network, or at a sampler of a sampled one.
 
-    `own`: see `opened_lap`.  Raises UsageError for what is in no loop, and for a block between samplers.
+    Raises UsageError for what is in no loop, and for a block between samplers.
     """
     if isinstance(system, Network) and not any(block.rate for block in system.blocks):
         return OpenLoop(name, continuous=_around(system, name))
@@ -124,7 +123,7 @@ def opened_at(system: Network | Multirate, name: str, own: Mapping[str, Any] | N
     if name in {block.name for block in rates.blocks}:
         samplers = ", ".join(sampler.name for sampler in rates.samplers)
         raise UsageError(f"{name} stands between samplers and has no transfer function: open the loop at {samplers}")
-    return OpenLoop(name, sampled=opened_lap(rates, name, own))
+    return OpenLoop(name, sampled=opened_lap(rates, name))
 
 
 def _around(system: Network, name: str) -> Network:

@@ -9,7 +9,7 @@ What a sampler remembers of its own command (an integrator, a stepping law) is p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -70,49 +70,42 @@ class OpenedLap:
         return a, b, 0.0 - c, np.eye(len(d)) - d
 
 
-def opened_lap(system: Multirate, name: str, own: Mapping[str, Any] | None = None) -> OpenedLap:
+def opened_lap(system: Multirate, name: str) -> OpenedLap:
     """Returns the lap opened at what the sampler `name` reads.
 
-    `own`: by sampler, the weight of a coupling to itself that is its memory and stays closed.  Raises UsageError for
-    an unknown name and for what cannot be lifted.
+    Raises UsageError for an unknown name and for what cannot be lifted.
     """
     names = [sampler.name for sampler in system.samplers]
     if name not in names:
         raise UsageError(f"'{name}' is no sampler of this system: {did_you_mean(name, names)}")
-    lifting = _Opened(system, names.index(name), (own or {}).get(name, 0))
+    lifting = _Opened(system, names.index(name))
     lifting.run()
-    return lifting.opened()
+    return pruned_lap(lifting, lifting.readings)
+
+
+def pruned_lap(lifting: LapLifting, readings: Sequence[Array]) -> OpenedLap:
+    """Returns the matrices of a lap with inputs and what it reads of them, without what nothing reads or moves."""
+    split = lifting.size - lifting.inputs
+    end = lifting.lifted().matrix.astype(float).reshape(split, lifting.size)
+    read = np.array(readings).astype(float)
+    joined = within_reach(end[:, :split], end[:, split:], read[:, :split])
+    return OpenedLap(end[np.ix_(joined, joined)], end[joined, split:], read[:, joined], read[:, split:], lifting.end)
 
 
 class _Opened(LapLifting):
     """A lap in which one sampler takes inputs in place of its readings."""
 
-    def __init__(self, system: Multirate, at: int, own: Any) -> None:
-        self.at, self.own = at, own
+    def __init__(self, system: Multirate, at: int) -> None:
+        self.at = at
         self.inputs = int(system.period / exactly(system.samplers[at].period))
         self.readings: list[Array] = []
         super().__init__(system)
 
     def _decide(self, j: int, now: Fraction, read: Array) -> None:
         if j == self.at:
-            memory = self._memory(j, now)
-            self.readings.append(read - memory)
-            read = memory + self.unit[self.size - self.inputs + len(self.readings) - 1]
+            self.readings.append(read)
+            read = self.unit[self.size - self.inputs + len(self.readings) - 1]
         super()._decide(j, now, read)
-
-    def _memory(self, j: int, now: Fraction) -> Array:
-        own = self.own if self.exact else float(self.own)
-        return np.asarray(own * self._seen(j, now, now))
-
-    def opened(self) -> OpenedLap:
-        """Returns the matrices, without what nothing reads and what nothing moves."""
-        split = self.size - self.inputs
-        end = self.lifted().matrix.astype(float).reshape(split, self.size)
-        readings = np.array(self.readings).astype(float)
-        joined = within_reach(end[:, :split], end[:, split:], readings[:, :split])
-        return OpenedLap(
-            end[np.ix_(joined, joined)], end[joined, split:], readings[:, joined], readings[:, split:], self.end
-        )
 
 
 def within_reach(a: Array, b: Array, c: Array) -> Array:

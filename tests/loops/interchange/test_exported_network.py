@@ -56,7 +56,7 @@ def test_a_thermostat_in_json_is_its_network(tmp_path: Path) -> None:
 @given(st.data())
 def test_a_design_that_is_read_again_is_the_same_system(tmp_path: Path, data: st.DataObject) -> None:
     model, point = smooth_at_rest(drawn_design(data, "set", "step", "proportional"))
-    system = whole_system(network_of(model, point)).system
+    system = whole_system(network_of(model, point))
     again = read_again(ExportedNetwork("drawn", system, (), {}), tmp_path)
     assert isinstance(again, Multirate)
     for before, after in zip(system.samplers, again.samplers, strict=True):

@@ -1,0 +1,53 @@
+"""Opens the lap of a design's network at the decisions of one loop, where its margins open it; all others stay closed.
+
+The loop is cut between the change that its law asks for (what it would write - what it carries on of its own command,
+`lap_matrices`) and what follows from it; a law that sees nothing else that it moves, at the whole command.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.errors import UsageError
+from coherence.loops.designs.bridged_laps import OpenedLifting
+from coherence.loops.designs.design_network import DesignNetwork
+from coherence.loops.multirate.opened_lap import OpenedLap, pruned_lap
+
+Array = Any
+
+
+def opened_design(design: DesignNetwork, loop: str) -> OpenedLap:
+    """Returns the lap opened at the decisions of a loop.  Raises UsageError where it has none, or cannot be lifted."""
+    if all(law.loop != loop for law in design.laws.values()):
+        raise UsageError(f"{loop} decides nothing at this operating point")
+    lap = _opened(design, loop, carries=True)
+    return lap if lap.comes_back else _opened(design, loop, carries=False)
+
+
+def _opened(design: DesignNetwork, loop: str, *, carries: bool) -> OpenedLap:
+    lifting = _LoopLifting(design, loop, carries=carries)
+    lifting.run()
+    return pruned_lap(lifting, lifting.asked)
+
+
+class _LoopLifting(OpenedLifting):
+    """A lap in which the changes that one loop asks for are inputs.
+
+    `asked`: these changes, as rows; `carries`: what the loop carries on of its own command stays closed.
+    """
+
+    def __init__(self, design: DesignNetwork, loop: str, *, carries: bool) -> None:
+        self.loop, self.carries = loop, carries
+        self.asked: list[Array] = []
+        super().__init__(design)
+
+    def is_cut(self, name: str) -> bool:
+        return name in self.decided and self.decided[name].loop == self.loop
+
+    def command(self, loop: str, now: Fraction, law: Array, before: Array, held: Array) -> Array:
+        if loop != self.loop:
+            return law
+        kept = before if self.carries else 0 * before
+        self.asked.append(law - kept)
+        return kept + super().command(loop, now, law, before, held)
