@@ -85,9 +85,7 @@ class OpenedLifting(LapLifting):
             weight if self.exact else float(weight) for weight in (law.own, law.carried.counted, law.carried.named)
         )
         self.times[j].append(now)
-        self.rows[j].append(
-            self.command(law.loop, now, read + own * counted, carried * counted + named * seen, held)
-        )
+        self.rows[j].append(self.command(law.loop, now, read + own * counted, carried * counted + named * seen, held))
 
     def is_cut(self, name: str) -> bool:
         """Decides whether the decisions of a sampler are inputs."""
