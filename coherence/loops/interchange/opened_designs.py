@@ -28,18 +28,18 @@ def opened_design(design: DesignNetwork, loop: str) -> OpenedLap:
 def _opened(design: DesignNetwork, loop: str, *, carries: bool) -> OpenedLap:
     lifting = _LoopLifting(design, loop, carries=carries)
     lifting.run()
-    return pruned_lap(lifting, lifting.asked)
+    return pruned_lap(lifting, lifting.changes)
 
 
 class _LoopLifting(OpenedLifting):
     """A lap in which the changes that one loop asks for are inputs.
 
-    `asked`: these changes, as rows; `carries`: what the loop carries on of its own command stays closed.
+    `changes`: these, as rows; `carries`: what the loop carries on of its own command stays closed.
     """
 
     def __init__(self, design: DesignNetwork, loop: str, *, carries: bool) -> None:
         self.loop, self.carries = loop, carries
-        self.asked: list[Array] = []
+        self.changes: list[Array] = []
         super().__init__(design)
 
     def is_cut(self, name: str) -> bool:
@@ -48,6 +48,6 @@ class _LoopLifting(OpenedLifting):
     def command(self, loop: str, now: Fraction, law: Array, before: Array, held: Array) -> Array:
         if loop != self.loop:
             return law
-        kept = before if self.carries else 0 * before
-        self.asked.append(law - kept)
-        return kept + super().command(loop, now, law, before, held)
+        memory = before if self.carries else 0 * before
+        self.changes.append(law - memory)
+        return memory + super().command(loop, now, law, before, held)
