@@ -35,6 +35,11 @@ class LoadedThing:
         return min(members, self.slots[1].low) if self.slots is not None else members
 
     @property
+    def fewest(self) -> Fraction:
+        """Returns how many members work at once where loops give it no more than it has for certain."""
+        return replace(self, scaled=False).working
+
+    @property
     def capacity(self) -> Fraction:
         """Returns what it serves for certain."""
         return self.working * self.each.low

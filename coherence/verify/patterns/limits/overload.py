@@ -263,7 +263,12 @@ def _queues(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Itera
             most = facts.range(tree).high if tree is not None else None
             if most is not None:
                 for waiter in _waiters(facts, station):
-                    answer = _waits(subject, facts, station, (limit, most), waiter)
+                    bound = limit, most
+                    answer = (
+                        _waits(subject, facts, station, bound, waiter)
+                        if station.fewest
+                        else (_unserved(station, bound, waiter))
+                    )
                     if answer.verdict is not Verdict.PROVED or waiter[0] not in facts.design.workload:
                         yield answer  # within its deadline alone says nothing of a request that waits elsewhere too
 
@@ -290,6 +295,18 @@ def _patience(call: Call) -> Quantity | None:
     return min(stated, key=lambda q: q.low) if stated else None
 
 
+def _unserved(station: LoadedThing, bound: tuple[Limit, Fraction], waiter: tuple[str, Quantity]) -> Finding:
+    """Returns what to ask of a queue where no member is there for certain."""
+    (limit, most), (name, patience) = bound, waiter
+    places = (
+        place_of(limit.at_most, limit).labelled("so many may wait"),
+        patience.place.labelled(f"{name} waits no longer"),
+    )
+    waits = f"{render_quantity(most)} in the queue of {station.thing} may wait for one"
+    needs = f"needs when {station.thing} has a member: none is there for certain, {waits}, and {name} waits {patience}"
+    return QUESTION.undecided(needs, places, (limit.name, name, station.thing))
+
+
 def _waits(
     subject: Subject,
     facts: DesignFacts,
@@ -298,8 +315,7 @@ def _waits(
     waiter: tuple[str, Quantity],
 ) -> Finding:
     (limit, most), (name, patience) = bound, waiter
-    few = Fraction(station.few)
-    rate = (min(few, station.slots[1].low) if station.slots is not None else few) * station.each.low
+    rate = station.fewest * station.each.low
     wait = most / rate
     numbers: Numbers = {
         "queue": (most, ""), "served": (rate, "req/s"), "wait": (wait, "s"), "patience": (patience.low, "s"),

@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from coherence.base.number_text import render_seconds
+from coherence.base.number_text import render_quantity, render_seconds
 from coherence.language.calls import Call
 from coherence.language.design import Limit
 from coherence.language.expressions import names as names_of
@@ -19,12 +20,16 @@ from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
-from coherence.verify.facts.design_facts import DesignFacts, as_many, copies
+from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
 from coherence.verify.patterns.limits.overload import WAITING, LoadedThing, station_of
 from coherence.verify.queues.mixed_service import mixed_rate
 from coherence.verify.queues.offered_load import each_serves, offered
 from coherence.verify.queues.service_means import mean_service
+from coherence.verify.queues.stated_capacities import stated_capacity
+
+if TYPE_CHECKING:
+    from coherence.verify.patterns.placement._held_members import MemberCount
 
 ZERO = Fraction(0)
 MOST_QUEUES = 1000  # of a path: stages that call the same things again and again double it
@@ -89,10 +94,13 @@ def unbounded(needs: str, time: Fraction = ZERO) -> QueuePath:
 
 
 class CallPaths:
-    """The longest path behind each thing that calls others, computed once for all that call it."""
+    """The longest path behind each thing that calls others, computed once for all that call it.
 
-    def __init__(self, facts: DesignFacts) -> None:
-        self.facts = facts
+    With all members that loops may give a thing, or (`fewest`) with those alone that it has for certain.
+    """
+
+    def __init__(self, facts: DesignFacts, *, fewest: bool = False) -> None:
+        self.facts, self.fewest = facts, fewest
         self.behind: dict[str, QueuePath | None] = {}
         self.calls: dict[str, list[Call]] = {}
         self.fallbacks: dict[str, str] = {}
@@ -127,12 +135,22 @@ class CallPaths:
         inner = None if call.cases or full else self.longest(thing)
         if inner is None:
             return None
-        path, plan = _own(self.facts, thing, station).then(inner), retry_policy_of(call)
+        path, plan = self._own(thing, station).then(inner), retry_policy_of(call)
         end = longest_end(plan)
         if plan.retries:
             again = f"a bound on {call.name}, which is tried again"
             path = replace(path, most=None, open=again if path.most is not None else path.open)
         return path if end is None else path.within(end)
+
+    def _own(self, thing: str, station: LoadedThing | None) -> QueuePath:
+        if station is None:
+            return unbounded(f"what {thing} is asked for and serves")
+        if not self.fewest or not station.scaled or station.few == station.many:
+            return _passed(self.facts, station)
+        loops = " and ".join(scalers(self.facts, thing))
+        needs, fewer = f"how soon {loops} gives {thing} more than {station.few}", replace(station, scaled=False)
+        path = _passed(self.facts, fewer) if station.few else unbounded(needs)
+        return replace(path, open=path.open or needs)
 
 
 def _longest_of(thing: str, calls: Sequence[Call], parts: Sequence[QueuePath]) -> QueuePath:
@@ -154,11 +172,9 @@ def _stages(calls: Sequence[Call]) -> Iterable[list[Call]]:
     return stages.values()
 
 
-def _own(facts: DesignFacts, thing: str, station: LoadedThing | None) -> QueuePath:
+def _passed(facts: DesignFacts, station: LoadedThing) -> QueuePath:
     """Returns the queue of a thing and its service, as far as they are stated."""
-    if station is None:
-        return unbounded(f"what {thing} is asked for and serves")
-    served, twice = _work(facts, station)
+    thing, (served, twice) = station.thing, _work(facts, station)
     discipline = facts.design.components[thing].discipline
     if discipline is not None and discipline.text != "fifo":
         return unbounded(f"the order in which {thing} serves (`{discipline.text}`)", served)
@@ -171,14 +187,25 @@ def _own(facts: DesignFacts, thing: str, station: LoadedThing | None) -> QueuePa
     members, room = member_count(facts, thing), _room(facts, thing)
     waiting = min(most, *(own for _, own in limits), *([room] if room is not None else []))
     wait = waiting / station.capacity
-    gone = members.gone if members is not None else None
-    open_ = f"how many of {thing} are gone at once ({gone.name})" if gone is not None else ""
-    assumed = (*(members.assumed if members is not None else ()), *_scaled(facts, station))
+    open_ = twice or _fewer(facts, station, members)
     queue = FullQueue(thing, limit, waiting, station.working, station.capacity, wait)
-    open_ = twice or open_
     longest = None if open_ else queue.longest + served
-    open_ = open_ or f"that the members of {thing} do not begin at once"
+    assumed = members.assumed if members is not None else ()
     return QueuePath((queue,), served, wait + served, longest, open_, assumed)
+
+
+def _fewer(facts: DesignFacts, station: LoadedThing, members: MemberCount | None) -> str:
+    """Returns what to ask where something may leave fewer members, or have them serve less than they do together."""
+    thing, whole = station.thing, stated_capacity(facts, station.thing)
+    if members is not None and members.gone is not None:
+        return f"how many of {thing} are gone at once ({members.gone.name})"
+    if station.perhaps is not None:
+        return f"where and when {station.perhaps[0].name} holds, which may let fewer of {thing} work"
+    if members is not None and members.slots is not None and not _rejects(members.slots[0]):
+        return f"what {thing} serves where {members.slots[0].name} lets {members.slots[1]} in"
+    if whole is not None and whole[0] < station.capacity:
+        return f"what {thing} serves: as a whole {render_quantity(whole[0])} req/s, its members more"
+    return ""
 
 
 def _work(facts: DesignFacts, station: LoadedThing) -> tuple[Fraction, str]:
@@ -207,10 +234,6 @@ def worked_apart(facts: DesignFacts, workload: Workload, path: QueuePath) -> str
             return ""
     at = " and ".join(queue.thing for queue in path.queues)
     return f"one time of a request: {workload.name} says {mean}, and {at} by what they serve another one"
-
-
-def _scaled(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
-    return as_many(facts, station.thing, station.many) if station.scaled else ()
 
 
 def _limits(facts: DesignFacts, thing: str) -> Iterator[tuple[Limit, Fraction]]:

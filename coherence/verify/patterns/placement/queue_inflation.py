@@ -10,8 +10,9 @@ proof for members that serve at their rates: waits of random services have no lo
 Of calls that are made at once the longest counts; a caller waits no longer than the limit of its call.  At a thing that
 is called by members of others, which they hold meanwhile, no more wait than these have members, and of a workload no
 more than it may have in flight.  Queues that are not served in the order of arrival keep nobody for a time that is
-known.  A time of a thing or of a workload that is longer than the rates say is asked about.  A queue that is too long
-for the limit of one call, and a pool that does not serve what comes, are `overload`: nothing is said of these here.
+known.  Of members that loops give, a proof counts the fewest and a conflict the most.  A time of a thing or of a
+workload that is longer than the rates say is asked about.  A queue that is too long for the limit of one call, and a
+pool that does not serve what comes, are `overload`: nothing is said of these here.
 
 ## Why it hurts
 Alarms watch queues one by one, and each of them is green.  What users wait is the sum.
@@ -67,13 +68,16 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if not design.limits or not design.calls:
         return
     facts = known(subject)
-    paths = CallPaths(facts)
+    paths, slower = CallPaths(facts), CallPaths(facts, fewest=True)
     for workload in design.workload.values():
         path = paths.longest(workload.name) if workload.deadline is not None else None
         if path is not None and workload.deadline is not None and path.queues:
-            twice = worked_apart(facts, workload, path)
-            path = replace(path, most=None, open=twice) if twice else path
-            yield from _answer(subject, facts, workload, workload.deadline, _shared(facts, workload, path))
+            path = _shared(facts, workload, path)
+            if path.time > workload.deadline.low:
+                yield _conflict(subject, workload, workload.deadline, path)
+            else:
+                slow = _shared(facts, workload, slower.longest(workload.name) or path)
+                yield _ends(facts, workload, workload.deadline, slow)
 
 
 def _shared(facts: DesignFacts, workload: Workload, path: QueuePath) -> QueuePath:
@@ -118,26 +122,24 @@ def _once(facts: DesignFacts, workload: Workload, path: QueuePath) -> bool:
     return True
 
 
-def _answer(
-    subject: Subject, facts: DesignFacts, workload: Workload, deadline: Quantity, path: QueuePath
-) -> Iterator[Finding]:
-    if path.time > deadline.low:
-        yield _conflict(subject, workload, deadline, path)
-        return
+def _ends(facts: DesignFacts, workload: Workload, deadline: Quantity, path: QueuePath) -> Finding:
+    """Returns the proof that requests end with the fewest members that they may find, or what it lacks."""
+    twice = worked_apart(facts, workload, path)
+    path = replace(path, most=None, open=twice) if twice else path
     held = [*held_up(facts, (workload.name, *(queue.thing for queue in path.queues)))]
     places, of = _places(workload, path), _of(workload, path)
     if held or path.most is None or path.most > deadline.low:
         needs = held[0] if held and path.most is not None and path.most <= deadline.low else path.open
+        needs = needs or f"that the members of {path.queues[0].thing} do not begin at once"
         ends = f"requests of {workload.name} take {render_seconds(path.time)} of {render_seconds(deadline.low)}"
-        yield QUESTION.undecided(f"needs {needs}: without it {ends} where {_full(path)}", places, of)
-        return
+        return QUESTION.undecided(f"needs {needs}: without it {ends} where {_full(path)}", places, of)
     message = (
         f"requests of {workload.name} end within {render_seconds(path.most)} of {render_seconds(deadline.low)} where "
         f"{_full(path)} ({_waits(path)})"
     )
     claim = Certificate(claim=f"(<= {rational(path.most)} {rational(deadline.low)})").script()
     evidence = arithmetic(_numbers(path, path.most, deadline), certificate=claim)
-    yield QUESTION.proved(message, places, of, evidence, assumptions=(STEADY, *path.assumed))
+    return QUESTION.proved(message, places, of, evidence, assumptions=(STEADY, *path.assumed))
 
 
 def _full(path: QueuePath) -> str:
