@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from coherence.base.graphs import reached
 from coherence.language.design import Design, Limit
@@ -40,8 +40,8 @@ def ends(limit: Limit, design: Design, tree: CallTree, things: Collection[str]) 
     return False
 
 
-def may_end(limit: Limit, tree: CallTree, things: Collection[str]) -> bool:
-    """Decides whether a cap may refuse something of a circle: unless all that it counts is counted apart from it.
+def may_end(limits: Iterable[Limit], tree: CallTree, things: Collection[str]) -> tuple[Limit, ...]:
+    """Returns the caps that may refuse something of a circle: all but those of what is counted apart from it.
 
     Further up that is what is sent there, or is in flight; of what the circle does not belong to it is everything.
     """
@@ -52,14 +52,14 @@ def may_end(limit: Limit, tree: CallTree, things: Collection[str]) -> bool:
     def apart(thing: str, signal: str) -> bool:
         return thing in elsewhere and (thing not in above or signal in APART)
 
-    return any(not apart(thing, signal) for thing, signal in _counted(limit))
+    return tuple(limit for limit in limits if not all(apart(*counted) for counted in _counted(limit)))
 
 
-def holds(limit: Limit, tree: CallTree, things: Collection[str]) -> bool:
-    """Decides whether a cap lets something of a circle wait, perhaps for what it waits for itself."""
-    waits = limit.window is None and (limit.when_full is None or limit.when_full.text in WAITS)
-    ends_of_calls = {*tree.of_caller, *tree.callers}.difference(things)
-    return waits and any(thing not in ends_of_calls for thing, _ in _counted(limit))
+def holding(limits: Iterable[Limit], tree: CallTree, things: Collection[str]) -> tuple[Limit, ...]:
+    """Returns the caps at which something of a circle waits, perhaps for what it waits for itself."""
+    waits = [x for x in limits if x.window is None and (x.when_full is None or x.when_full.text in WAITS)]
+    elsewhere = {*tree.of_caller, *tree.callers}.difference(things)
+    return tuple(limit for limit in waits if not all(thing in elsewhere for thing, _ in _counted(limit)))
 
 
 def _counted(limit: Limit) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.verify.calls.call_graph import call_tree
-from coherence.verify.calls.recursion_limits import calls_above, ends, holds, may_end
+from coherence.verify.calls.recursion_limits import calls_above, ends, holding, may_end
 
 LIMIT = "limits: {depth: {counts: attempts(a), per: users, at_most: 5, when_full: reject}}\n"
 THROUGH_USERS = ("users a, a a", "users door, door a, a a", "users x, x y, y x, y a, a a", "x users, users a, a b, b a")
@@ -61,7 +61,8 @@ calls:
 def decided(counts: str, more: str = ", when_full: reject") -> tuple[bool, bool]:
     design = read_text(UNDER.format(counts, more), "d")
     tree = call_tree(design)
-    return may_end(design.limits["few"], tree, ("a",)), holds(design.limits["few"], tree, ("a",))
+    caps = tuple(design.limits.values())
+    return bool(may_end(caps, tree, ("a",))), bool(holding(caps, tree, ("a",)))
 
 
 @pytest.mark.parametrize(

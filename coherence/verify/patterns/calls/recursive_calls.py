@@ -146,7 +146,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
     from coherence.verify.calls.recursion import endless, mean_sends
-    from coherence.verify.calls.recursion_limits import calls_above, ends, holds, may_end
+    from coherence.verify.calls.recursion_limits import calls_above, ends, holding, may_end
 
     into = tuple(plan for plan in tree.plans if plan.caller not in things and plan.callee in things)
     ending = (limit for limit in design.limits.values() if ends(limit, design, tree, things))
@@ -154,8 +154,7 @@ def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
     caps = tuple(design.limits.values())
     return Circle(
         things, mean_sends(design, tree, things), into, calls_above(tree, things), endless(tree, things), limit, most,
-        tuple(own for own in caps if may_end(own, tree, things)),
-        tuple(own for own in caps if holds(own, tree, things)),
+        may_end(caps, tree, things), holding(caps, tree, things),
     )  # fmt: skip
 
 
