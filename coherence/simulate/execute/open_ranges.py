@@ -6,15 +6,36 @@ does not: such a fact is named, and what would have been proved is undecided.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from coherence.base.number_text import render_decimal, render_seconds
+from coherence.base.number_text import render_decimal, render_quantity, render_seconds
 from coherence.language.design import Loop
 from coherence.language.schema_kinds import Quantity
 from coherence.model.boundaries import delays_between
-from coherence.model.model import Model, SampledLoop
+from coherence.model.model import Constant, Model, SampledLoop
 
 TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
+
+
+def lower_ends(model: Model, given: Collection[str]) -> tuple[str, ...]:
+    """Returns the value that a run takes of each open constant that is not given, and of loops and plants, in words."""
+    constants = (
+        f"{path} = {render_quantity(constant.range.low, constant.dimension)}, the lower end of {_range(constant)}"
+        for path, constant in model.constants.items()
+        if path not in given and constant.range.low is not None and not constant.range.exact
+    )
+    ends = ends_taken(model)
+    known = {text.partition(" = ")[0] for text in ends}
+    others = (f"one end of {fact}" for fact in one_ended(model) if fact.replace("`", "") not in known)
+    return (*constants, *ends, *others)
+
+
+def _range(constant: Constant) -> str:
+    low, high = (
+        "" if end is None else render_quantity(end, constant.dimension)
+        for end in (constant.range.low, constant.range.high)
+    )
+    return f"{low} .. {high}".rstrip() + (", which varies" if constant.varies else "")
 
 
 def ends_taken(model: Model) -> tuple[str, ...]:

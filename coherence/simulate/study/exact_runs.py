@@ -14,6 +14,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
 from coherence.simulate.execute.bursts import BurstError, bursts
 from coherence.simulate.execute.exact import Choices, Instant, MissingValueError, execute
+from coherence.simulate.execute.open_ranges import lower_ends
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.execute.slices import sliced
 from coherence.simulate.study.course import RunCourse, course_of_instants
@@ -38,15 +39,18 @@ def loops_study(whole: Model, setting: Setting, watch: PromiseWatch) -> Study:
     model = _shown(watch.begin(whole, setting.values, None), watch.targets())
     if not model.loops and not model.states:
         raise _nothing(model)
+    noise = _noise(model, setting)
+    ends = lower_ends(model, {*setting.values, *noise.values()})
+    watch.has_ends = bool(ends)
     instants = exactly(model, setting, watch)
     watch.end()
     sample = dict(of_signals(model, instants, setting)) | dict(of_loops(model, instants, setting))
-    notes, watch.repeats = tuple(_noise(model, setting).notes()), None
+    notes, watch.repeats = tuple(noise.notes()), None
     if not notes:
         notes, watch.repeats = _for_ever(model, setting)
     course = course_of_instants(model, instants, setting.until) if setting.draws else RunCourse()
     records = (RunRecord(sample, course=course),)
-    return Study(replace(setting, seeds=()), (sample,), model.abstractions, notes, records=records)
+    return Study(replace(setting, seeds=()), (sample,), (*model.abstractions, *ends), notes, records=records)
 
 
 def exactly(model: Model, setting: Setting, watch: PromiseWatch | None = None) -> list[Instant]:
@@ -93,21 +97,24 @@ def answered(file: str) -> Iterator[None]:
 def _for_ever(model: Model, setting: Setting) -> tuple[tuple[str, ...], tuple[Fraction, Fraction] | None]:
     """Returns what becomes of the run in the long run, where that can be shown; from when on, and how often (0: still).
 
-    Without the times where the run has bursts, or only closes in.
+    Without the times where the run has bursts, or only closes in; not for ever where something varies, which the run
+    keeps at one value.
     """
     try:
         orbit = long_run(model, Choices(setting.values)).orbit
     except NotExactError:
         orbit = None
     bare = "without its bursts: " if any(w.burst is not None for w in model.design.workload.values()) else ""
+    varies = ", ".join(path for path, c in model.constants.items() if c.varies and path not in setting.values)
+    bare, ever = (f"{bare}while {varies} does not change: ", "") if varies else (bare, " for ever")
     if orbit is None:
         return ("whether it settles or repeats was not found out",), None
     if orbit.still:
         rests = (orbit.start, Fraction(0)) if orbit.exact and not bare else None
-        return (f"{bare}settled for ever from {render_seconds(orbit.start)} on",), rests
+        return (f"{bare}settled{ever} from {render_seconds(orbit.start)} on",), rests
     how = "exactly" if orbit.exact else f"closing in by {float(orbit.contraction):.2g} a lap"
     repeats = (orbit.start, orbit.period) if orbit.exact and not bare else None
-    words = f"{bare}repeats every {render_seconds(orbit.period)} for ever, from {render_seconds(orbit.start)} on, {how}"
+    words = f"{bare}repeats every {render_seconds(orbit.period)}{ever}, from {render_seconds(orbit.start)} on, {how}"
     return (words,), repeats
 
 

@@ -23,6 +23,7 @@ from coherence.model.crossings import at_crossings
 from coherence.model.elaborate import elaborate
 from coherence.model.model import EVERYTHING, Interval, Model, State, some_outputs
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
+from coherence.simulate.execute.open_ranges import lower_ends
 from coherence.simulate.execute.slices import sliced
 from coherence.simulate.processes import Processes
 from coherence.simulate.requests.first_tries import first_tries
@@ -181,6 +182,18 @@ def run_model(design: Design) -> Model:
     Raises InputError.
     """
     return replace(at_crossings(elaborate(design)), promises={})
+
+
+def ends_over_requests(
+    design: Design, processes: Processes, values: Mapping[str, Fraction], watch: PromiseWatch
+) -> tuple[str, ...]:  # fmt: skip
+    """Returns the value that runs take of each range that loops and promises over requests depend on, in words."""
+    if not design.loops and not watch.conditions():
+        return ()
+    model = run_model(design)
+    wanted = watch.wanted(model)
+    model = _shown(cut(model, processes.program, values, wanted), processes.scaled.values(), wanted).model
+    return lower_ends(model, {*values, *drawn_noise(model, 0, values).values()})
 
 
 def _shown(whole: LoopCut, scaled: Iterable[str], promised: Iterable[str]) -> LoopCut:

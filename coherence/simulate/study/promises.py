@@ -76,6 +76,7 @@ class PromiseWatch:
     seed: int | None = None
     model: Model | None = None
     repeats: tuple[Fraction, Fraction] | None = None  # from when on, and how often, an exact run repeats for ever
+    has_ends: bool = False  # the runs take one value of what is a range
     trees: dict[str, Tree] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
 
@@ -222,6 +223,7 @@ def _judged(
 
 def _by_notes(promise: Promise, notes: ConditionNotes, watch: PromiseWatch) -> JudgedPromise:
     runs = f"all {watch.runs} runs" if watch.runs > 1 else "this run"
+    runs += ", with one value of each range" if watch.has_ends else ""
     if notes.broken is not None:
         seed, time = notes.broken
         what = {"never": "so", "response": "not answered"}.get(promise.kind, "not so")

@@ -30,7 +30,7 @@ from coherence.simulate.study.drawn_noise import drawn_noise
 from coherence.simulate.study.exact_runs import answered, bounded, loops_study
 from coherence.simulate.study.initial_state import InitialState, initial_state
 from coherence.simulate.study.latencies import Array, Latencies, LatencyRecorder, arrived, served_times
-from coherence.simulate.study.loops_over_requests import Coupled, run_model, without_clock
+from coherence.simulate.study.loops_over_requests import Coupled, ends_over_requests, run_model, without_clock
 from coherence.simulate.study.precision import steady_outcome
 from coherence.simulate.study.promises import PromiseWatch, judged
 from coherence.simulate.study.readings import OF_WHOM, of_engine, of_job, of_loops, of_requests
@@ -74,11 +74,14 @@ def _study(
     program = with_setting(program, setting)
     sources = (source for engine in engines for source, _ in engine.sources)
     scheduled = bool(engines and (setting.pauses or setting.trace)) or any(map(moves, sources))
+    ends = ends_over_requests(design, program, setting.values, watch) if requests else ()
+    watch.has_ends = bool(ends)
     runner = partial(_runs, design, program, watch, progress, labour)
     outcome = steady_outcome(program.program, setting, runner, scheduled=scheduled)
     notes = [
         *program.assumptions,
         *begins.notes,
+        *ends,
         *([OF_WHOM] if program.program.sources else []),
         *(note for engine in engines for note in engine.notes),
         *(drawn_noise(run_model(design), 0, setting.values).notes() if design.boundaries else ()),

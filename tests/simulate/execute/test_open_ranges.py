@@ -6,7 +6,7 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
-from coherence.simulate.execute.open_ranges import one_ended
+from coherence.simulate.execute.open_ranges import lower_ends, one_ended
 
 TEXT = """coherence: 1
 components: {plant: {state: "x' = 0.5 * x", step: 1 s, from: 0 .. 9}, limit: {top: 5}}
@@ -42,3 +42,14 @@ loops:
 def test_a_range_of_which_a_run_reads_one_end_is_named(old: str, new: str, facts: tuple[str, ...]) -> None:
     assert old in TEXT
     assert one_ended(elaborate(read_text(TEXT.replace(old, new)))) == facts
+
+
+def test_a_run_names_the_value_that_it_takes_of_each_range_once() -> None:
+    text = TEXT.replace("top: 5}", "top: 5 .. 7, load: {varies: 10 ms .. 20 ms}}")
+    text = text.replace("rank: 1", "rank: 1 .. 2").replace("lands: 2 s", "lands: 0 s .. 2 s")
+    model = elaborate(read_text(text, "d.yaml"))
+    load = "limit.load = 10 ms, the lower end of 10 ms .. 20 ms, which varies"
+    loop = ("lands of act = 2 s", "one end of `rank` of act")
+    assert lower_ends(model, ()) == ("limit.top = 5, the lower end of 5 .. 7", load, *loop)
+    assert lower_ends(model, {"limit.top"}) == (load, *loop)
+    assert lower_ends(elaborate(read_text(TEXT, "d.yaml")), ()) == ()

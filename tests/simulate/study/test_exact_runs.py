@@ -12,6 +12,8 @@ from coherence.language.reading import read_text
 from coherence.simulate.study.exact_runs import NothingRunsError, exactly, loops_study
 from coherence.simulate.study.loops_over_requests import run_model
 from coherence.simulate.study.promises import PromiseWatch
+from coherence.simulate.study.repeated_runs import PromiseVerdict, Study
+from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
 
 EMPTY = "coherence: 1\nworkload: {web: {rate: 9 req/s}}\n"
@@ -76,3 +78,31 @@ def test_a_remedy_of_what_is_not_rational_works(formula: str, message: str, reme
     assert message in problem.message
     assert remedy in problem.remedy
     assert exactly(run_model(read_text(words.format(mended), "d.yaml")), Setting(60.0))[-1].time == 60
+
+
+RANGES = """coherence: 1
+components: {pool: {desired: 0 .. 400, demand: {varies: 10 .. 20}, k: 3 .. 5}}
+loops:
+  scaler:
+    trigger: always
+    timescale: {period: 15 s, phase: 0 s}
+    actuation: {signal: pool.desired, law: set, to: pool.demand * pool.k, from: 40, bounds: [0, 400]}
+promises: {small: always pool.desired <= 60}
+"""
+
+
+def ranges(text: str = RANGES, **values: int) -> Study:
+    given = {f"pool.{name}": Fraction(value) for name, value in values.items()}
+    return study(read_text(text, "d.yaml"), Setting(600.0, values=given))
+
+
+def test_a_run_says_which_value_of_each_range_it_takes() -> None:
+    own, k = ranges(), "pool.k = 3, the lower end of 3 .. 5"
+    assert own.assumptions == ("pool.demand = 10, the lower end of 10 .. 20, which varies", k)
+    assert own.notes == ("while pool.demand does not change: settled from 15 s on",)
+    assert own.promises[0].message == "at every instant of this run, with one value of each range"
+    fixed = ranges(demand=20)
+    assert (fixed.assumptions, fixed.notes) == ((k,), ("settled for ever from 15 s on",))
+    whole = ranges(demand=20, k=5)
+    assert (whole.assumptions, whole.promises[0].verdict) == ((), PromiseVerdict.BROKEN)
+    assert ranges(demand=20, k=3).promises[0].message == "at every instant of this run"

@@ -16,7 +16,8 @@ from coherence.simulate.execute.instants import Instant
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import RequestRun
 from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
-from coherence.simulate.study.loops_over_requests import Coupled, Meter, counted_levels, cut
+from coherence.simulate.study.loops_over_requests import Coupled, Meter, counted_levels, cut, ends_over_requests
+from coherence.simulate.study.promises import PromiseWatch
 
 F = Fraction
 TWO = Program(
@@ -253,3 +254,12 @@ def test_measured_values_are_rounded_to_a_millionth() -> None:
     loops.advance(5.0)
     for path in loops.cut.measured:
         assert (loops.execution.values[path] * 10**6).denominator == 1
+
+
+def test_a_range_that_loops_read_is_named_with_the_value_that_runs_take() -> None:
+    design = read_text(DESIGN.replace("setpoint: 50 %", "setpoint: 40 % .. 60 %"), "d.yaml")
+    ends = ends_over_requests(design, processes(design), {}, PromiseWatch(design, 60.0))
+    assert len(ends) == 1
+    assert ends[0].endswith(" = 0.4, the lower end of 0.4 .. 0.6")
+    path = ends[0].partition(" = ")[0]
+    assert ends_over_requests(design, processes(design), {path: F(1, 2)}, PromiseWatch(design, 60.0)) == ()
