@@ -176,7 +176,7 @@ def with_transit(design: Design, callee: str, own: Quantity) -> Quantity:
     is proved of it.
     """
     callers = [call for call in design.calls if call.callee is not None and call.callee.text == callee]
-    ways = {_transit(design, call) for call in callers}
+    ways = {transit(design, call) for call in callers}
     if len(ways) != 1:
         return own
     least, alone, also = next(iter(ways))
@@ -186,7 +186,7 @@ def with_transit(design: Design, callee: str, own: Quantity) -> Quantity:
     return ComputedQuantity(own.low + least, own.high + alone, own.dimension, text, own.place, own.varies, also)
 
 
-def _transit(design: Design, call: Call) -> tuple[Fraction, Fraction, tuple[Place, ...]]:
+def transit(design: Design, call: Call) -> tuple[Fraction, Fraction, tuple[Place, ...]]:
     """Returns how long a call is under way, at least and alone on its links (s), with the places that say so."""
     least, alone, also = ZERO, ZERO, list[Place]()
     caller, callee = (end.text if end is not None else "" for end in (call.caller, call.callee))

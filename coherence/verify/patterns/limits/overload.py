@@ -61,8 +61,9 @@ from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT
-from coherence.verify.facts.design_facts import PLACED, DesignFacts, as_many, copies, known, scalers
+from coherence.verify.facts.design_facts import PLACED, REMAINS, DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.jobs.selectors import may_go
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.offered_load import (
@@ -223,7 +224,8 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
     none_fails = (f"none of {station.thing} fails",) if failing or gone else ()
     design, thing = facts.design, station.thing
     placed = (PLACED.format(thing),) if design.components[thing].needs or thing in design.placement else ()
-    assumed = (*none_fails, *placed, *(as_many(facts, station.thing, station.many) if station.scaled else ()))
+    stays = (REMAINS.format(thing),) if may_go(design) else ()
+    assumed = (*none_fails, *placed, *stays, *(as_many(facts, station.thing, station.many) if station.scaled else ()))
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
 
 

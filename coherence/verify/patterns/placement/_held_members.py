@@ -11,8 +11,9 @@ from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
-from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies
+from coherence.verify.facts.design_facts import PLACED, REMAINS, DesignFacts, copies
 from coherence.verify.facts.limits import in_flight_limits
+from coherence.verify.jobs.selectors import may_go
 from coherence.verify.queues.offered_load import RUNNING
 from coherence.verify.timers.removals import Departure, departures, paths
 
@@ -59,7 +60,9 @@ def member_count(facts: DesignFacts, thing: str) -> MemberCount | None:
     gone = [*departures(facts, thing)]
     failing = any(facts.range(Name(path)).high != 0 for path in paths(thing) if path in facts.quantities)
     placed = facts.design.components[thing].needs or thing in facts.design.placement
-    assumed = (*((f"none of {thing} fails",) if failing or gone else ()), *((PLACED.format(thing),) if placed else ()))
+    stated = ((f"none of {thing} fails", failing or gone), (PLACED.format(thing), placed),
+              (REMAINS.format(thing), may_go(facts.design)))  # fmt: skip
+    assumed = tuple(words for words, needed in stated if needed)
     certain = next((departure for departure in gone if departure.certain), None)
     return MemberCount(few, many, slots, certain, assumed)
 

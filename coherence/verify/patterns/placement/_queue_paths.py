@@ -18,7 +18,9 @@ from coherence.language.design import Limit
 from coherence.language.expressions import names as names_of
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
+from coherence.language.shared_rates import around
 from coherence.language.workloads import Workload
+from coherence.model.routes import transfers, transit
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
@@ -135,7 +137,7 @@ class CallPaths:
         inner = None if call.cases or full else self.longest(thing)
         if inner is None:
             return None
-        path, plan = self._own(thing, station).then(inner), retry_policy_of(call)
+        path, plan = _under_way(self.facts, call).then(self._own(thing, station)).then(inner), retry_policy_of(call)
         end = longest_end(plan)
         if plan.retries:
             again = f"a bound on {call.name}, which is tried again"
@@ -151,6 +153,19 @@ class CallPaths:
         needs, fewer = f"how soon {loops} gives {thing} more than {station.few}", replace(station, scaled=False)
         path = _passed(self.facts, fewer) if station.few else unbounded(needs)
         return replace(path, open=path.open or needs)
+
+
+def _under_way(facts: DesignFacts, call: Call) -> QueuePath:
+    """Returns how long a call and its answer are on links and across boundaries; what waits for a link has no bound."""
+    design, caller = facts.design, str(call.caller)
+    if caller not in design.components:
+        delaying = [own.name for own in around(design, str(call.callee)) if own.call_delay is not None]
+        return QueuePath(assumed=tuple(f"{caller} sends {call.name} from inside {name}" for name in delaying))
+    _, alone, _ = transit(design, call)
+    waits = any(sent.call is call and (sent.needs or sent.carries is not None) for sent in transfers(design))
+    if waits:
+        return unbounded(f"how long {call.name} waits for its links", alone)
+    return QueuePath(served=alone, time=alone, most=alone)
 
 
 def _longest_of(thing: str, calls: Sequence[Call], parts: Sequence[QueuePath]) -> QueuePath:

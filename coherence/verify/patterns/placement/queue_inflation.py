@@ -11,7 +11,8 @@ Of calls that are made at once the longest counts; a caller waits no longer than
 is called by members of others, which they hold meanwhile, no more wait than these have members, and of a workload no
 more than it may have in flight.  Queues that are not served in the order of arrival keep nobody for a time that is
 known.  Of members that loops give, a proof counts the fewest and a conflict the most.  A time of a thing or of a
-workload that is longer than the rates say is asked about.  A queue that is too long for the limit of one call, and a
+workload that is longer than the rates say is asked about, and so is the wait for a link; the `call_delay` of boundaries
+between two things counts.  A queue that is too long for the limit of one call, and a
 pool that does not serve what comes, are `overload`: nothing is said of these here.
 
 ## Why it hurts

@@ -116,3 +116,14 @@ def test_a_diamond_of_calls_is_walked_once_for_each_thing() -> None:
     things = "\n".join(f"  {a}{n}: {{copies: 1, rate_per_copy: 1 req/s}}" for n in range(61) for a in "ab")
     text = f"coherence: 1\ncomponents:\n{things}\ncalls: [{', '.join(pairs)}]\n"
     assert CallPaths(known(Subject(read_text(text, "d"), {"d": text}))).longest("a0") is not None
+
+
+def test_a_proof_names_what_keeps_members_and_requests_where_they_are() -> None:
+    """A boundary that delays calls stands around one thing, and a place may go away."""
+    text = text_of(REPAIRED) + (
+        "infrastructure: {boundaries: {guest: {around: [q1], call_delay: 1 s}}}\nplaces: {node: {count: 3, lost: 1}}\n"
+    )
+    (found,) = answers(text)
+    assert found.verdict is Verdict.PROVED
+    named = {"users sends users -> q1 from inside guest", "no place of q0 goes away", "no place of q1 goes away"}
+    assert named <= set(found.assumptions)
