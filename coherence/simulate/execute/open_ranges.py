@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from coherence.base.number_text import render_decimal, render_quantity, render_seconds
+from coherence.base.reads import unnoted
 from coherence.language.design import Loop
 from coherence.language.schema_kinds import Quantity
 from coherence.model.boundaries import delays_between
@@ -17,6 +18,7 @@ from coherence.model.model import Constant, Model, SampledLoop
 TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
 
 
+@unnoted()
 def lower_ends(model: Model, given: Collection[str]) -> tuple[str, ...]:
     """Returns the value that a run takes of each open constant that is not given, and of loops and plants, in words."""
     constants = (

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from coherence.base.places import Place
+from coherence.base.reads import unnoted
 from coherence.base.units import ONE
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Number
@@ -184,6 +185,7 @@ def run_model(design: Design) -> Model:
     return replace(at_crossings(elaborate(design)), promises={})
 
 
+@unnoted()
 def ends_over_requests(
     design: Design, processes: Processes, values: Mapping[str, Fraction], watch: PromiseWatch
 ) -> tuple[str, ...]:  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from coherence.base.reads import recorded
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.open_ranges import lower_ends, one_ended
@@ -53,3 +54,10 @@ def test_a_run_names_the_value_that_it_takes_of_each_range_once() -> None:
     assert lower_ends(model, ()) == ("limit.top = 5, the lower end of 5 .. 7", load, *loop)
     assert lower_ends(model, {"limit.top"}) == (load, *loop)
     assert lower_ends(elaborate(read_text(TEXT, "d.yaml")), ()) == ()
+
+
+def test_naming_the_ends_counts_nothing_as_read() -> None:
+    model = elaborate(read_text(TEXT.replace("rank: 1", "rank: 1 .. 2"), "d.yaml"))
+    with recorded() as reads:
+        assert lower_ends(model, ())
+    assert not reads.all()
