@@ -54,7 +54,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.call_cases import weights
 from coherence.language.calls import Call
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.design_facts import DesignFacts, as_many, known
 from coherence.verify.patterns.limits.overload import LoadedThing, sheds, station_of
 from coherence.verify.queues.offered_load import OfferedRate, long_run_rate, offered, stated_rate
 
@@ -141,7 +141,7 @@ def _answer(
         script = Certificate(claim=f"(and {' '.join(claims)})").script()
         message = f"{caller} asks no pool for more than {render_decimal(load)} of what it serves"
         evidence = arithmetic(numbers, certificate=script)
-        return QUESTION.proved(message, places, of, evidence, assumptions=(FIRST,), margin=load < 1)
+        return QUESTION.proved(message, places, of, evidence, assumptions=_assumed(facts, branches), margin=load < 1)
     thing, free = worst.pool.thing, together - rate.high
     share = (
         f"{caller} asks {thing} for {render_quantity(arriving)} of {render_quantity(worst.pool.capacity)} req/s, while "
@@ -162,6 +162,13 @@ def _answer(
     return QUESTION.conflict(
         message, places, of, evidence, certain=certain, assumptions=(FIRST,), repairs=_by_rate(subject, branches)
     )
+
+
+def _assumed(facts: DesignFacts, branches: tuple[WeightedPool, ...]) -> Iterator[str]:
+    """Yields what a proof takes for granted: of a pool that loops scale, the most members."""
+    yield FIRST
+    for pool in (branch.pool for branch in branches if branch.pool.scaled):
+        yield from as_many(facts, pool.thing, pool.many)
 
 
 def _places(branch: WeightedPool) -> Iterator[Place]:

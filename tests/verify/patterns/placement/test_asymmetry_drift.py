@@ -53,3 +53,16 @@ def test_weights_by_rate_are_proved_wherever_capacity_does_not_lack(
     by_rate = [(k * each, k, each) for _, k, each in pools]
     lacks = rate >= sum(weight for weight, _, _ in by_rate)
     assert [finding.verdict for finding in answers(rate, by_rate)] == ([] if lacks else [Verdict.PROVED])
+
+
+def test_a_proof_names_the_members_that_a_loop_may_give() -> None:
+    text = (
+        "coherence: 1\nworkload: {users: {rate: 18 req/s, cases: {near: 2, far: 1}}}\n"
+        "components: {fast: {copies: 1 .. 2, rate_per_copy: 8 req/s}, slow: {copies: 2, rate_per_copy: 4 req/s}}\n"
+        "loops: {more: {trigger: fast.waiting > 20, timescale: {period: 15 s}, actuation: "
+        "{signal: fast.copies, law: step, by: 1, bounds: [1, 2]}}}\n"
+        "calls: [{from: users, to: fast, case: near}, {from: users, to: slow, case: far}]\n"
+    )
+    (finding,) = ask(Subject(read_text(text, "d"), {"d": text}))
+    assert finding.verdict is Verdict.PROVED
+    assert "fast has the 2 members that more may give it" in finding.assumptions
