@@ -38,7 +38,8 @@ class LoopFigures:
     Factors in `gain_low` .. `gain_high` around the design's 1 on its gain leave the group stable; an unstable group has
     the stable factors below 1, if any (else both are None).  `certified`: exact counts on both sides of each end.
     `margins`: of a stable group of no more states than are bounded.  `landing` and `reading`: how much later its
-    command may land, and what it reads may be; `note` says what stands in the way.
+    command may land, and what it reads may be; `note` says what stands in the way.  `carries`: the factors are on what the
+    law changes of the command that it carries on, else on all of the command.
     """
 
     loop: str
@@ -50,6 +51,7 @@ class LoopFigures:
     landing: DelayMargin | None = None
     reading: DelayMargin | None = None
     note: str = ""
+    carries: bool = False
 
 
 def figures(
@@ -59,12 +61,13 @@ def figures(
     """Returns the margins of one loop: all branches must be stable for a factor or a delay to count as safe."""
     name = loop.name
     laps = by_own_command(laps, paths, name)
+    carries = any(cut.before for lap in laps for cut in lap.cuts if cut.loop == name)
     cut = [closed(lap, paths, left_open=[name]) for lap in laps]
     if not all(branch.opened for branch in cut):
         return LoopFigures(name, None, None, False, note="decides nothing here")
     if not all(is_stable(closed(lap, paths)) for lap in laps):
         low, high, certified = gains(laps, cut, name, paths, stable_now=False)
-        return LoopFigures(name, low, high, certified, note="no delay margin: not stable")
+        return LoopFigures(name, low, high, certified, note="no delay margin: not stable", carries=carries)
     margins = _joined([sampled_margins(opened_lap(c, lap)) for c, lap in zip(cut, laps, strict=True)])
     if margins is None:
         low, high, certified = gains(laps, cut, name, paths, stable_now=True)
@@ -75,7 +78,7 @@ def figures(
     worst = max((r for r in responses if r), key=lambda response: response.peak, default=None)
     landing = landing_margin(parts, point, loop, paths, deadline.share(0.5).check)
     reading = reading_margin(parts, point, loop, paths, deadline.check)
-    return LoopFigures(name, low, high, certified, worst, margins, landing, reading)
+    return LoopFigures(name, low, high, certified, worst, margins, landing, reading, carries=carries)
 
 
 def opened_lap(cut: Closed, lap: Lap) -> OpenedLap:

@@ -45,7 +45,8 @@ def _factors(loop: LoopFigures) -> str:
     at = render_at(edge.frequency) if edge is not None and edge.frequency is not None else ""
     doubt = "" if loop.certified else " (an estimate)"
     low = f"{loop.gain_low:.6g} to " if loop.gain_low else "up to "
-    return f"stable times {low}{high}{at}{doubt}"
+    on = ", on what the law changes of its command, not on what it reads" if loop.carries else ""
+    return f"stable times {low}{high}{at}{doubt}{on}"
 
 
 def render_phase(edge: MarginEdge) -> str:

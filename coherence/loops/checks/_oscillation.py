@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -133,16 +134,25 @@ def _of_group(question: Question, subject: Subject, model: Model, paths: Sequenc
     known = persistence.render() if persistence is not None else answer.reason
     if switching:
         known = "; ".join(filter(None, (known, *(f"from its own start: {reading.reason}" for reading in readings))))
-    return question.undecided(f"no oscillation of {name} found, none excluded", places, of, bound=known)
+    open_still = next((_predicted(name, reading) for reading in readings if reading.verdict == "cycle"), None)
+    if open_still is not None and not switching:
+        known = "; ".join(filter(None, (known, *(reading.reason for reading in readings))))
+    return question.undecided(open_still or f"no oscillation of {name} found, none excluded", places, of, bound=known)
+
+
+def _predicted(name: str, cycle: CycleReading) -> str:
+    """Returns the words for a cycle that no run has confirmed."""
+    every = render_seconds(float(f"{cycle.period or 0:.4g}"))
+    moves = _moves({path: (low, high) for path, low, high in cycle.ranges if high > low})
+    return f"an oscillation of {name} is predicted ({moves}, every {every}), and no run has confirmed it"
 
 
 def _readings(model: Model, paths: Sequence[str], deadline: Deadline) -> tuple[CycleReading, ...]:
-    """Returns what flows with kinks come to; nothing where the time is over."""
-    try:
-        with deadline.ending():
-            return tuple(cycles_of_flows(model, paths, {}, deadline))
-    except TimeOverError:
-        return ()
+    """Returns what flows with kinks come to, as far as the time reaches."""
+    readings: list[CycleReading] = []
+    with suppress(TimeOverError), deadline.ending():
+        readings.extend(cycles_of_flows(model, paths, {}, deadline))
+    return tuple(readings)
 
 
 def _swinging(

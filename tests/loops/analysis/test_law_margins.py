@@ -70,6 +70,7 @@ def test_the_loop_of_a_law_that_carries_its_command_on_does_not_depend_on_its_sp
     assert isinstance(answer.analysis, DesignAnalysis)
     (figures,) = answer.analysis.groups[0].points[0].loops
     assert figures.gain_high == pytest.approx(edge)
+    assert figures.carries == (text == LAG)  # the command's own loop is all of it
     assert complex(answer.linearize("ctl").L(2.0)) == pytest.approx(at_two)
 
 
@@ -88,5 +89,6 @@ def test_what_a_target_measures_is_of_the_plant_however_it_is_written(read: str)
     """An integrator of gain one, 1 / (z - 1): twice the gain is its edge, and so is a reading of one period ago."""
     (figures,) = analysed(elaborate(read_text(SHARE.format(read=read), "design.yaml"))).groups[0].points[0].loops
     assert figures.gain_high == pytest.approx(2)
+    assert figures.carries
     assert figures.reading is not None
     assert figures.reading.unstable == pytest.approx(15, rel=1e-4)

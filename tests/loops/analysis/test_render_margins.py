@@ -37,6 +37,12 @@ def test_every_margin_of_a_loop_has_its_line() -> None:
     ]
 
 
+def test_the_gain_of_a_law_that_carries_its_command_on_says_what_it_is_a_factor_on() -> None:
+    """An autoscaler of gain one: the margin 2 is on its change of members; a metric twice as high is another change."""
+    gain = render_margins(LoopFigures("hpa", 0.0, 2.0, True, carries=True))[1]
+    assert gain.endswith("stable times up to 2, on what the law changes of its command, not on what it reads")
+
+
 def test_an_estimate_says_so() -> None:
     assert render_phase(VAGUE) == "60 deg (an estimate; proved up to 30 deg)"
     assert render_margins(LoopFigures("hpa", 0.0, 2.0, False, None, MARGINS))[1].endswith("(an estimate)")
