@@ -38,8 +38,8 @@ class LoopFigures:
     Factors in `gain_low` .. `gain_high` around the design's 1 on its gain leave the group stable; an unstable group has
     the stable factors below 1, if any (else both are None).  `certified`: exact counts on both sides of each end.
     `margins`: of a stable group of no more states than are bounded.  `landing` and `reading`: how much later its
-    command may land, and what it reads may be; `note` says what stands in the way.  `carries`: the factors are on what the
-    law changes of the command that it carries on, else on all of the command.
+    command may land, and what it reads may be; `note` says what stands in the way.  `carries`: the factors are on what
+    the law changes of the command that it carries on, else on all of the command.
     """
 
     loop: str
