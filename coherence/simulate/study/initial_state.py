@@ -45,17 +45,18 @@ class InitialState:
 
 def initial_state(design: Design, requests: Processes, setting: Setting) -> InitialState:
     """Returns where runs begin.  Where arrivals are replayed nothing says under which load the design had rested."""
-    if not design.loops:
+    if not design.loops and requests.program.sources:
         return InitialState({})
     model, measured = run_model(design), _measured(requests)
     begins = _open_starts(model, {*measured, *setting.values})
     if not begins:
         return InitialState({})
-    rest = {} if setting.trace else _rest(design, requests, model, setting, begins)
+    rest = {} if setting.trace or not design.loops else _rest(design, requests, model, setting, begins)
     if rest:
         return InitialState(rest, (f"runs begin at rest: {_listed(model, rest)}; {TELL}",))
     lows = {path: start.low for path, start in begins.items() if start.low is not None}
-    why = "its arrivals are replayed" if setting.trace else "no rest was found"
+    unrested = "no rest was found" if design.loops else "no loop acts"
+    why = "its arrivals are replayed" if setting.trace else unrested
     low = f"runs begin at the lower ends of what is open ({why}): {_listed(model, lows)}; {TELL}"
     return InitialState({}, (low,) if lows else ())
 

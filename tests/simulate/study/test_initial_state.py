@@ -161,3 +161,12 @@ def test_a_rest_outside_the_stated_starts_is_none_to_begin_at() -> None:
     assert begins(text).notes[0].startswith("runs begin at the lower ends of what is open (no rest was found): power.p")
     wider = begins(text.replace("from: 0 kW .. 60 kW", "from: 0 kW .. 80 kW"))
     assert wider.values == {"power.p": 75_000}
+
+
+def test_a_plant_without_loops_begins_at_its_lower_end_and_says_so() -> None:
+    text = """coherence: 1\ncomponents: {plant: {state: "x' = 0.5 * x", step: 1 s, from: 2 .. 9}}\n"""
+    low = (
+        "runs begin at the lower ends of what is open (no loop acts): plant.x = 2; --set PATH=VALUE tells another start"
+    )
+    assert study(read_text(text, "d.yaml"), Setting(60.0)).assumptions == (low,)
+    assert begins(text.replace("2 .. 9", "2")).notes == ()
