@@ -42,7 +42,8 @@ def smooth_search(
     flows = [_unfolded(model, path) for path in states]
     delays = sorted({delay for flow in flows for delay in _delays(flow, NOW)})
     if len(delays) > 1:
-        raise ShapeError(f"delays of {' and '.join(f'{float(delay):g} s' for delay in delays)} beside a product")
+        known = " and ".join(f"{float(delay):g} s" for delay in delays)
+        raise ShapeError(f"delays of {known}: the search of cycles of such flows takes one delay")
     start = [float(levels[path]) for path in states]
     rate = _rate([_read_late(flow, NOW) for flow in flows], states, levels)
     return smooth_cycles(rate, len(states), delay=float(next(iter(delays), 0)), starts=[start], scale=scale)
@@ -68,7 +69,7 @@ def _delays(tree: Tree, late: Fraction) -> set[Fraction]:
         case Call(function="delayed", arguments=(inner, Number(value=more))):
             return _delays(inner, late + more)
         case Call(function=name) if name in ("delayed", "mean_over", "max_over", "sampled", "previous"):
-            raise ShapeError(f"{name}() beside a product of states")
+            raise ShapeError(f"{name}() in flows whose cycles are searched by one delay alone")
     return {delay for part in children(tree) for delay in _delays(part, late)}
 
 

@@ -59,3 +59,14 @@ def test_delays_add_up_through_outputs() -> None:
     made = elaborate(read_text(text))
     answer = smooth_search(made, ["a.x"], {"a.x": Fraction(1, 2)})
     assert answer.attracting[0].period == pytest.approx(4.1835, rel=1e-4)  # May 1976: r = 1.8, delay 1
+
+
+def test_two_delays_are_named_without_a_product_that_is_not_there() -> None:
+    flows = {
+        "a": "(min(-0.4 * a.x, -1.2 * delayed(a.x, 2 s)) + 0.3 * b.x) / 1 s",
+        "b": "(0.5 * delayed(a.x, 1 s) - b.x) / 3 s",
+    }
+    levels = {"a.x": Fraction(1, 2), "b.x": Fraction(0)}
+    with pytest.raises(ShapeError, match=r"delays of 1 s and 2 s: .* takes one delay") as error:
+        smooth_search(model(flows), list(levels), levels)
+    assert "product" not in str(error.value)
