@@ -25,10 +25,7 @@ from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
 from coherence.verify.patterns.limits.overload import WAITING, LoadedThing, station_of
-from coherence.verify.queues.mixed_service import mixed_rate
 from coherence.verify.queues.offered_load import each_serves, offered
-from coherence.verify.queues.service_means import mean_service
-from coherence.verify.queues.stated_capacities import stated_capacity
 
 if TYPE_CHECKING:
     from coherence.verify.patterns.placement._held_members import MemberCount
@@ -211,6 +208,8 @@ def _passed(facts: DesignFacts, station: LoadedThing) -> QueuePath:
 
 def _fewer(facts: DesignFacts, station: LoadedThing, members: MemberCount | None) -> str:
     """Returns what to ask where something may leave fewer members, or have them serve less than they do together."""
+    from coherence.verify.queues.stated_capacities import stated_capacity
+
     thing, whole = station.thing, stated_capacity(facts, station.thing)
     if members is not None and members.gone is not None:
         return f"how many of {thing} are gone at once ({members.gone.name})"
@@ -239,6 +238,9 @@ def _work(facts: DesignFacts, station: LoadedThing) -> tuple[Fraction, str]:
 
 def worked_apart(facts: DesignFacts, workload: Workload, path: QueuePath) -> str:
     """Returns what to ask where a workload says how long its requests take, and what serves them says rates alone."""
+    from coherence.verify.queues.mixed_service import mixed_rate
+    from coherence.verify.queues.service_means import mean_service
+
     mean = mean_service(workload)
     if mean is None or mean.high <= min(queue.members / queue.rate for queue in path.queues):
         return ""
