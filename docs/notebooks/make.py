@@ -10,6 +10,7 @@ import base64
 import doctest
 import re
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -74,9 +75,11 @@ def executed(text: str) -> Any:
         cells=[new[kind](part, id=f"cell-{number}") for number, (kind, part, _) in enumerate(cells(text))],
         metadata={"kernelspec": kernel},
     )
-    files = Config({"KernelManager": {"transport": "ipc"}})  # no port is opened
+    sockets = tempfile.TemporaryDirectory()  # of its own: two kernels of one folder take the same names
+    files = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets.name}/kernel"}})  # no port is opened
     place = {"metadata": {"path": str(DOCS.parent)}}
-    NotebookClient(notebook, timeout=SECONDS, resources=place, config=files).execute()
+    with sockets:
+        NotebookClient(notebook, timeout=SECONDS, resources=place, config=files).execute()
     return notebook
 
 
