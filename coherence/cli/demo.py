@@ -36,8 +36,7 @@ def command(*, full: bool) -> int:
             bar(len(results) / len(files))
     print_text(closing(results))
     if not full:
-        hint = "`coherence demo --full` shows each conflict at its lines, with its witness"
-        print_text(hint)
+        print_text("`coherence demo --full` shows each conflict at its lines, with its witness")
     return 0 if all(not result.differences for result in results) else 1
 
 

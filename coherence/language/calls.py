@@ -116,3 +116,13 @@ class Call(Record):
     @property
     def name(self) -> str:
         return f"{self.caller} -> {self.callee}"
+
+    @property
+    def cancels(self) -> bool:
+        """Returns whether the work of a try that is given up is withdrawn."""
+        return self.on_timeout is not None and self.on_timeout.text == "cancel"
+
+    @property
+    def abandons(self) -> bool:
+        """Returns whether the work of a try that is given up is done for nobody."""
+        return self.on_timeout is not None and self.on_timeout.text == "abandon"

@@ -63,3 +63,8 @@ class Limit(Record):
         means="why it is meant to hold everything back or to be asked for more: what would be a finding is a note",
     )  # fmt: skip
     note: Word | None = key(TEXT, means=NOTE, for_people=True)
+
+    @property
+    def rejects(self) -> bool:
+        """Returns whether it turns away what comes at the cap."""
+        return self.when_full is not None and self.when_full.text == "reject"

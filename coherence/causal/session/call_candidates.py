@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from coherence.base.graphs import reached
 from coherence.causal.fitting.graph import Influence
 from coherence.language.design import Call, Design, Pause
 from coherence.language.expressions import names as tree_names
@@ -84,7 +85,7 @@ def _add_ways(design: Design, names: Iterable[str], places: dict[str, set[str]])
         arrivals = component.constants.get("arrivals")
         for path in tree_names(arrivals.tree) if isinstance(arrivals, Formula) else ():
             after.setdefault(path.partition(".")[0], set()).add(component.name)
-    beyond = {thing: _reached(after, thing) for thing in after}
+    beyond = {thing: reached(own, lambda name: after.get(name, ())) for thing, own in after.items()}
     for head in dict.fromkeys([*places, *after, *(name.rpartition(".")[0] for name in names)]):
         origin, _, callee = head.partition(" -> ")
         reach = beyond.get(origin, set())
@@ -94,15 +95,6 @@ def _add_ways(design: Design, names: Iterable[str], places: dict[str, set[str]])
         from_here = {f"{source} on to {origin}" for source, things in beyond.items() if origin in things and not callee}
         if ways | from_here:
             places.setdefault(head, {head}).update(ways | from_here)
-
-
-def _reached(after: dict[str, set[str]], thing: str) -> set[str]:
-    reached, waiting = set[str](), [thing]
-    while waiting:
-        new = after.get(waiting.pop(), set()) - reached
-        reached |= new
-        waiting += new
-    return reached
 
 
 def influences_of_calls(design: Design) -> Iterator[Influence]:
@@ -150,7 +142,7 @@ def _of(call: Call, caller: str, callee: str) -> Iterator[Influence]:
     yield acts(queue, f"{callee}.busy", 1)
     yield acts(f"{callee}.busy", f"{callee}.served", 0)  # all may be busy
     yield acts(queue, f"{name}.timeouts", 0)  # time may pass in calls of the callee
-    if call.on_timeout is not None and str(call.on_timeout) == "abandon":
+    if call.abandons:
         yield acts(f"{name}.timeouts", f"{callee}.wasted", 1)
     yield acts(f"{callee}.served", f"{callee}.wasted", 1)
     yield acts(f"{callee}.served", f"{caller}.completed", 1)

@@ -6,7 +6,7 @@ it.  What else the design says of the two may change the wait or the load, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from coherence.base.records import Record
 from coherence.language.calls import Call
@@ -33,6 +33,8 @@ SAME_LOAD: Keys = {
     Component: ONE_QUEUE[Component] | {"needs", "runs_on", "via", "measured_in", "returns", "count", "roles"},
     Call: ONE_QUEUE[Call] | {"pause", "retry_when", "fails", "budget", "hedge_after", "part", "carries"},
 }
+APART = ("promises", "claims")  # sections that change no run
+MORE_WORK = ("components", "calls", "workload")  # sections whose entries leave what others send as it is
 OF_THE_LAW = ("constant", "uniform", "lognormal", "hyperexponential")
 
 
@@ -47,18 +49,23 @@ def beside_one_queue(design: Design, stage: ServingStage) -> Iterator[str]:
     tries = tries_of(stage.call) if stage.call is not None else (1, 1)
     if tries is None or tries[1] > 1:
         yield f"tries of {stage.name}"
-    yield from beside_its_load(design, stage, ONE_QUEUE)
+    yield from _beside(design, stage, ONE_QUEUE, APART)
 
 
-def beside_its_load(design: Design, stage: ServingStage, keys: Keys = SAME_LOAD) -> Iterator[str]:
+def beside_its_load(design: Design, stage: ServingStage) -> Iterator[str]:
     """Yields what may make the work that members of a thing have from a workload less than rate times mean service."""
+    return _beside(design, stage, SAME_LOAD, (*APART, *MORE_WORK))
+
+
+def _beside(design: Design, stage: ServingStage, keys: Keys, apart: Collection[str]) -> Iterator[str]:
+    """Yields what is stated beside some fields of a stage, and the entries that are not of some sections."""
     cut = longest_service_of(stage.workload)
     if cut is not None:
         yield f"services are cut at {cut.text}"
     for record in (stage.workload, stage.component, stage.call):
         if record is not None:
             yield from (f"{key} of {record.name}" for key in _stated(record) if key not in keys[type(record)])
-    yield from _entries(design, stage, others=keys is not SAME_LOAD)
+    yield from _entries(design, stage, apart)
 
 
 def _stated(record: Record) -> Iterator[str]:
@@ -69,20 +76,19 @@ def _stated(record: Record) -> Iterator[str]:
             yield from given if field.rest else (field.name,)
 
 
-def _entries(design: Design, stage: ServingStage, *, others: bool) -> Iterator[str]:
-    """Yields the entries that name the workload or the thing and are neither they, their call, nor read by nobody."""
+def _entries(design: Design, stage: ServingStage, apart: Collection[str]) -> Iterator[str]:
+    """Yields the entries that name the workload or the thing and are neither they nor their call."""
     thing = str(stage.call.callee) if stage.call is not None else stage.name
     budget = str(stage.call.budget) if stage.call is not None else ""  # what it limits are no first tries
     for unit in units_of(design):
-        if unit.section in ("promises", "claims") or unit.mentions.isdisjoint((thing, stage.workload.name)):
+        if unit.section in apart or unit.mentions.isdisjoint((thing, stage.workload.name)):
             continue
         entry = getattr(design, unit.section)[unit.name]
         if entry in (stage.workload, stage.component, stage.call) or unit.name == budget:
             continue
         if isinstance(entry, Loop) and not _acts_on(entry, (thing, stage.workload.name)):
             continue
-        if others or unit.section not in ("components", "calls", "workload"):
-            yield f"{unit.section} {unit.name}" if isinstance(unit.name, str) else f"calls {entry.name}"
+        yield f"{unit.section} {unit.name}" if isinstance(unit.name, str) else f"calls {entry.name}"
 
 
 def _acts_on(loop: Loop, things: tuple[str, ...]) -> bool:

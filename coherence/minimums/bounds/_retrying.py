@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.graphs import reached
 from coherence.language.design import Call, Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application
@@ -52,7 +53,7 @@ def _ends_early(design: Design, call: Call) -> bool:
 
     Of itself, of a call of which it may be a part, or of a workload.
     """
-    things = _above(design, str(call.caller))
+    things = reached([str(call.caller)], lambda thing: (str(o.caller) for o in design.calls if str(o.callee) == thing))
     around = [one for one in design.calls if one is call or str(one.callee) in things]
     asking = [workload for workload in design.workload.values() if workload.name in things]
     patience = (*(one.deadline for one in around), *(workload.deadline for workload in asking))
@@ -67,18 +68,7 @@ def _drains(design: Design, call: Call) -> bool:
     callee = design.components.get(str(call.callee))
     in_turn = callee is None or str(callee.discipline or "fifo") == "fifo"
     bounded = any(limit.when_full is not None and str(limit.when_full) != "wait" for limit in design.limits.values())
-    return bounded or not in_turn or not isinstance(call.per_try, Quantity) or str(call.on_timeout) != "abandon"
-
-
-def _above(design: Design, thing: str) -> set[str]:
-    """Returns a thing and all that call it, directly or through others."""
-    things, waiting = {thing}, [thing]
-    while waiting:
-        callee = waiting.pop()
-        callers = {str(one.caller) for one in design.calls if str(one.callee) == callee} - things
-        things |= callers
-        waiting += callers
-    return things
+    return bounded or not in_turn or not isinstance(call.per_try, Quantity) or not call.abandons
 
 
 def retrying(design: Design) -> Iterator[Application]:
@@ -88,7 +78,7 @@ def retrying(design: Design) -> Iterator[Application]:
         if sends is not None and sends[1] > 1:
             gathered = Gathered(call.name).span("tries", *sends)
             gathered.places += [count.place.labelled("tries") for count in call.tries if isinstance(count, Quantity)]
-            if str(call.on_timeout) == "cancel":
+            if call.cancels:
                 gathered.needs("abandoned", f"the work that is left behind at {call.name}: it withdraws late tries")
             yield gathered.application()
 

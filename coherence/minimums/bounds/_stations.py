@@ -59,7 +59,7 @@ def _waits_in_turn(stage: ServingStage) -> bool:
     call = stage.call
     spread = stage.cv is not None and stage.cv.exact and stage.cv.low == 1 and poisson(stage)
     tries = tries_of(call) if call is not None and call.hedge_after is None else None
-    once = call is not None and tries is not None and tries[1] == 1 and str(call.on_timeout) == "abandon"
+    once = call is not None and tries is not None and tries[1] == 1 and call.abandons
     return spread and once
 
 
@@ -93,7 +93,7 @@ def leaves(stage: ServingStage) -> bool:
     """Returns whether tries that take too long leave the queue."""
     call = stage.call
     limited = call is not None and any(isinstance(limit, Quantity) for limit in (call.per_try, call.deadline))
-    return limited and call is not None and str(call.on_timeout) == "cancel"
+    return limited and call is not None and call.cancels
 
 
 def poisson(stage: ServingStage) -> bool:

@@ -93,7 +93,7 @@ def _route(
         deadline=deadline,
         pause=_pause(call, name, notes),
         retry_on=_causes(call, name, notes),
-        cancel=call.on_timeout is not None and call.on_timeout.text == "cancel",
+        cancel=call.cancels,
         budget=_budget(limits),
         breaker=_cap(design, limits, retries=False),
         most_retries=_cap(design, limits, retries=True),
@@ -223,6 +223,6 @@ def _cap(design: Design, limits: list[Limit], *, retries: bool) -> float:
         float(most.low)
         for limit in limits
         if (most := most_allowed(design, limit)) is not None and _of_retries(limit) is retries
-        and (limit.when_full is None or limit.when_full.text == "reject")
+        and (limit.when_full is None or limit.rejects)
     ]  # fmt: skip
     return min(caps, default=math.inf)

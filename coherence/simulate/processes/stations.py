@@ -143,7 +143,7 @@ def _discipline(component: Component) -> dict[str, Any]:
 
 def _shed(design: Design, name: str, notes: list[str]) -> float:
     """Returns the least wait beyond which a limit turns requests away."""
-    waits = [limit for limit in design.limits.values() if _counts(limit) == f"{name}.wait" and rejects(limit)]
+    waits = [limit for limit in design.limits.values() if _counts(limit) == f"{name}.wait" and limit.rejects]
     notes += [f"{limit.name} turns away what would wait longer by the queue and the mean service" for limit in waits]
     return min((float(most.low) for limit in waits if (most := most_allowed(design, limit))), default=math.inf)
 
@@ -281,7 +281,7 @@ def _room(design: Design, name: str) -> float:
     """Returns a limit that rejects counts what waits here."""
     for limit in design.limits.values():
         waiting = _counts(limit) in {f"{name}.{word}" for word in WAITING}
-        if waiting and rejects(limit) and (most := most_allowed(design, limit)) is not None:
+        if waiting and limit.rejects and (most := most_allowed(design, limit)) is not None:
             return float(most.low)
     return math.inf
 
@@ -289,11 +289,6 @@ def _room(design: Design, name: str) -> float:
 def _counts(limit: Limit) -> str:
     """Returns the signal that a limit counts; nothing where it is an expression."""
     return limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
-
-
-def rejects(limit: Limit) -> bool:
-    """Decides whether a limit turns away what is beyond it."""
-    return limit.when_full is not None and limit.when_full.text == "reject"
 
 
 def _batch(component: Component, notes: list[str]) -> BatchRule:

@@ -31,7 +31,7 @@ def calls_above(tree: CallTree, things: Collection[str]) -> tuple[RetryPolicy, .
 def ends(limit: Limit, design: Design, tree: CallTree, things: Collection[str]) -> bool:
     """Decides whether a limit refuses, so that each request from outside goes around so often at most."""
     always = limit.window is None and limit.during is None and limit.scope is None and not limit.actions
-    refuses = always and limit.when_full is not None and limit.when_full.text == "reject"
+    refuses = always and limit.rejects
     match limit.counts.tree if limit.counts and refuses else None:
         case Function(function="attempts", arguments=(Name(path=counted),)) if limit.per is not None:
             per = limit.per.text

@@ -299,11 +299,7 @@ def retry_limits(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
 def in_flight_limit(design: Design, load: AmplifiedLoad) -> Limit | None:
     """Returns the smallest breaker: a limit that rejects, of all tries in flight from the workload or to the callee."""
     counted = (load.workload.name, load.callee, f"{load.workload.name}.requests", f"{load.callee}.requests")
-    limits = [
-        (most.high, limit.name)
-        for limit, most in in_flight_limits(design, counted)
-        if limit.when_full is not None and limit.when_full.text == "reject"
-    ]
+    limits = [(most.high, limit.name) for limit, most in in_flight_limits(design, counted) if limit.rejects]
     return design.limits[min(limits)[1]] if limits else None
 
 

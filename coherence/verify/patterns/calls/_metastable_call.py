@@ -66,7 +66,7 @@ def facts(subject: Subject, load: AmplifiedLoad) -> CallFacts | None:
     absent += [] if cv is not None else [f"cv of the service of {load.workload.name} (1: exponential)"]
     server = Server(
         max(1, servers), float(max(1, servers) / load.capacity.low), float(plan.limit.low),
-        float(cv.high) if cv is not None else 1.0, cancel=plan.call.on_timeout.text == "cancel",
+        float(cv.high) if cv is not None else 1.0, cancel=plan.call.cancels,
     )  # fmt: skip
     return CallFacts(_retrying(subject.design, load, plan, server), tuple(absent))
 
@@ -100,9 +100,8 @@ def room(design: Design, callee: str) -> Limit | None:
     """Returns a limit that rejects what waits at the callee."""
     for limit in design.limits.values():
         counted = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
-        rejects = limit.when_full is not None and limit.when_full.text == "reject"
         waits = counted in {f"{callee}.{word}" for word in WAITING}
-        if waits and rejects and isinstance(limit.at_most, Quantity):
+        if waits and limit.rejects and isinstance(limit.at_most, Quantity):
             return limit
     return None
 

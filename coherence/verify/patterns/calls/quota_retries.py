@@ -115,7 +115,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     most, window = most_allowed(subject.design, limit), limit.window
-    refuses = limit.when_full is None or limit.when_full.text == "reject"
+    refuses = limit.when_full is None or limit.rejects
     if not refuses or most is None or not isinstance(window, Quantity) or limit.per is not None:
         return None
     if window.low <= 0:
@@ -167,7 +167,7 @@ def _sends(way: Way) -> Fraction | None:
 
 
 def _cancels(plan: RetryPolicy) -> bool:
-    return plan.limit is not None and plan.call.on_timeout is not None and plan.call.on_timeout.text == "cancel"
+    return plan.limit is not None and plan.call.cancels
 
 
 def _total(quota: Quota, *, peak: bool = False, again: bool = False, least: bool = False) -> Fraction | None:

@@ -116,7 +116,7 @@ class Circle:
     @property
     def ends(self) -> str:
         """Returns the deadlines and breakers that may end what goes around; empty where none does."""
-        deadlines = [plan.name for plan in self.above if plan.limit is not None and not _abandons(plan)]
+        deadlines = [plan.name for plan in self.above if plan.limit is not None and not plan.call.abandons]
         breakers = [plan.name for plan in self.above if plan.call.breaker is not None]
         kinds = (("deadline", deadlines), ("breaker", breakers))
         return " or ".join(f"the {kind} of {', '.join(names)}" for kind, names in kinds if names)
@@ -128,10 +128,6 @@ class Circle:
         mean = means([(plan, count) for plan, count in sends if count])
         seen = reached(self.entries, lambda name: mean.get(name, ()))
         return {name: row for name, row in mean.items() if name in seen}
-
-
-def _abandons(plan: RetryPolicy) -> bool:
-    return plan.call.on_timeout is not None and plan.call.on_timeout.text == "abandon"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:

@@ -105,7 +105,7 @@ def _why_open(values: Mapping[str, Interval], paths: Iterable[str], claim: Compa
 
 def _refuses_members(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:
     """Decides whether a limit rejects what a number of members makes, each so many: no load that comes and goes."""
-    rejects = limit.when_full is not None and limit.when_full.text == "reject" and limit.intended is None
+    rejects = limit.rejects and limit.intended is None
     members = any(path in facts.whole for path in used(counts))
     return rejects and members and not isinstance(limit.counts.tree if limit.counts is not None else None, Name)
 

@@ -73,7 +73,7 @@ from coherence.verify.queues.offered_load import (
     member_rate,
     offered,
 )
-from coherence.verify.timers.removals import departures, paths
+from coherence.verify.timers.removals import Departure, departures, paths
 
 REGARDLESS = frozenset({"time", "members", "order", "law"})
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=REGARDLESS)
@@ -214,19 +214,24 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
     message = f"{station.thing} serves {_per(station.capacity)}, asked are {_demand_text(station.demand)}"
     if station.demand.lacking:
         return QUESTION.undecided(f"needs {station.demand.lacking}: {message}", places, _of(facts, station))
-    gone = [*departures(facts, station.thing)]
-    certain = next((departure for departure in gone if departure.certain), None)
+    certain, assumed = members_stay(facts, station.thing)
     if certain is not None:
         needs = f"needs how many of {station.thing} are gone at once ({certain.name}); with all of them: {message}"
         where = (*places, certain.place.labelled("takes members away"))
         return QUESTION.undecided(needs, where, (*_of(facts, station), certain.name))
-    failing = any(facts.range(Name(path)).high != 0 for path in paths(station.thing) if path in facts.quantities)
-    none_fails = (f"none of {station.thing} fails",) if failing or gone else ()
-    design, thing = facts.design, station.thing
-    placed = (PLACED.format(thing),) if design.components[thing].needs or thing in design.placement else ()
-    stays = (REMAINS.format(thing),) if may_go(design) else ()
-    assumed = (*none_fails, *placed, *stays, *(as_many(facts, station.thing, station.many) if station.scaled else ()))
-    return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
+    scaled = as_many(facts, station.thing, station.many) if station.scaled else ()
+    return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled))
+
+
+def members_stay(facts: DesignFacts, thing: str) -> tuple[Departure | None, tuple[str, ...]]:
+    """Returns what takes every member of a thing away some day, and what is assumed where all members are counted."""
+    gone = [*departures(facts, thing)]
+    failing = any(facts.range(Name(path)).high != 0 for path in paths(thing) if path in facts.quantities)
+    placed = facts.design.components[thing].needs or thing in facts.design.placement
+    stated = ((f"none of {thing} fails", failing or gone), (PLACED.format(thing), placed),
+              (REMAINS.format(thing), may_go(facts.design)))  # fmt: skip
+    assumed = tuple(words for words, needed in stated if needed)
+    return next((departure for departure in gone if departure.certain), None), assumed
 
 
 def _demand_text(demand: OfferedRate) -> str:
@@ -258,21 +263,22 @@ def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
 
 def _queues(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
     """Yields each bounded queue against the patience of each caller."""
-    for path, limits in facts.counted.items():
-        head, _, signal = path.partition(".")
-        for limit in limits if head == station.thing and signal in WAITING else ():
-            tree = cap(facts, limit) if limit.when_full is not None and limit.when_full.text == "reject" else None
+    for bound in _bounds(facts, station.thing):
+        for waiter in _waiters(facts, station):
+            answer = (
+                _waits(subject, facts, station, bound, waiter) if station.fewest else _unserved(station, bound, waiter)
+            )
+            if answer.verdict is not Verdict.PROVED or waiter[0] not in facts.design.workload:
+                yield answer  # within its deadline alone says nothing of a request that waits elsewhere too
+
+
+def _bounds(facts: DesignFacts, thing: str) -> Iterator[tuple[Limit, Fraction]]:
+    """Yields the limits that reject what waits at a thing, with their numbers."""
+    for word in WAITING:
+        for limit in facts.counted.get(f"{thing}.{word}", ()):
+            tree = cap(facts, limit) if limit.rejects else None
             most = facts.range(tree).high if tree is not None else None
-            if most is not None:
-                for waiter in _waiters(facts, station):
-                    bound = limit, most
-                    answer = (
-                        _waits(subject, facts, station, bound, waiter)
-                        if station.fewest
-                        else (_unserved(station, bound, waiter))
-                    )
-                    if answer.verdict is not Verdict.PROVED or waiter[0] not in facts.design.workload:
-                        yield answer  # within its deadline alone says nothing of a request that waits elsewhere too
+            yield from [(limit, most)] if most is not None else []
 
 
 def _waiters(facts: DesignFacts, station: LoadedThing) -> Iterator[tuple[str, Quantity]]:

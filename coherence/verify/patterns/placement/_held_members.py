@@ -8,14 +8,13 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.language.calls import Call
 from coherence.language.design import Design, Limit
-from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
-from coherence.verify.facts.design_facts import PLACED, REMAINS, DesignFacts, copies
+from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import in_flight_limits
-from coherence.verify.jobs.selectors import may_go
+from coherence.verify.patterns.limits.overload import members_stay
 from coherence.verify.queues.offered_load import RUNNING
-from coherence.verify.timers.removals import Departure, departures, paths
+from coherence.verify.timers.removals import Departure
 
 
 @dataclass(frozen=True)
@@ -57,14 +56,7 @@ def member_count(facts: DesignFacts, thing: str) -> MemberCount | None:
     slots = least if least is not None and least[1].low < members.high else None
     few = members.low if slots is None else min(members.low, slots[1].low)
     many = members.high if slots is None else min(members.high, slots[1].high)
-    gone = [*departures(facts, thing)]
-    failing = any(facts.range(Name(path)).high != 0 for path in paths(thing) if path in facts.quantities)
-    placed = facts.design.components[thing].needs or thing in facts.design.placement
-    stated = ((f"none of {thing} fails", failing or gone), (PLACED.format(thing), placed),
-              (REMAINS.format(thing), may_go(facts.design)))  # fmt: skip
-    assumed = tuple(words for words, needed in stated if needed)
-    certain = next((departure for departure in gone if departure.certain), None)
-    return MemberCount(few, many, slots, certain, assumed)
+    return MemberCount(few, many, slots, *members_stay(facts, thing))
 
 
 def least_in_flight(design: Design, workload: Workload, thing: str) -> tuple[Limit, Quantity] | None:
@@ -83,9 +75,4 @@ def holds_one(workload: Workload | None, call: Call) -> bool:
     """Decides whether there is one try of a call at a time, and none that its caller has left."""
     patience = workload.deadline if workload is not None else None
     ended = any(limit is not None for limit in (patience, call.deadline, call.per_try))
-    return call.hedge_after is None and (cancels(call) or not ended)
-
-
-def cancels(call: Call) -> bool:
-    """Decides whether a try that is given up frees its member."""
-    return call.on_timeout is not None and call.on_timeout.text == "cancel"
+    return call.hedge_after is None and (call.cancels or not ended)

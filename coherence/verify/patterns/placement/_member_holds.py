@@ -19,7 +19,6 @@ from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.call_graph import CANCELS, call_tree
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.patterns.placement._held_members import cancels
 
 ZERO = Fraction(0)
 RATES = ("capacity", "throughput")  # of all members together
@@ -46,7 +45,7 @@ def member_hold(facts: DesignFacts, workload: Workload, call: Call) -> MemberHol
     own, inside = _own(facts, workload, thing, stated), _calls(facts, thing)
     most = None if own.most is None or inside.most is None else own.most + inside.most
     known, places = max(own.known, inside.known), tuple(quantity.place for quantity in stated)
-    end = min(_ends(workload, call), default=None) if cancels(call) else None
+    end = min(_ends(workload, call), default=None) if call.cancels else None
     if end is None or (most is not None and most <= end):
         return MemberHold(known, most, (own.open or inside.open) if stated and most is None else "", places)
     assumed = (CANCELS.format(call.name),) if tree.of_caller.get(thing) else ()

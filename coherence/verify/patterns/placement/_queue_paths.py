@@ -191,7 +191,7 @@ def _passed(facts: DesignFacts, station: LoadedThing) -> QueuePath:
     if discipline is not None and discipline.text != "fifo":
         return unbounded(f"the order in which {thing} serves (`{discipline.text}`)", served)
     limits = [*_limits(facts, thing)]
-    limit, most = min((own for own in limits if _rejects(own[0])), key=lambda own: own[1], default=(None, ZERO))
+    limit, most = min((own for own in limits if own[0].rejects), key=lambda own: own[1], default=(None, ZERO))
     if limit is None:
         return unbounded(f"a limit on {thing}.waiting that rejects", served)
     from coherence.verify.patterns.placement._held_members import member_count
@@ -215,7 +215,7 @@ def _fewer(facts: DesignFacts, station: LoadedThing, members: MemberCount | None
         return f"how many of {thing} are gone at once ({members.gone.name})"
     if station.perhaps is not None:
         return f"where and when {station.perhaps[0].name} holds, which may let fewer of {thing} work"
-    if members is not None and members.slots is not None and not _rejects(members.slots[0]):
+    if members is not None and members.slots is not None and not members.slots[0].rejects:
         return f"what {thing} serves where {members.slots[0].name} lets {members.slots[1]} in"
     if whole is not None and whole[0] < station.capacity:
         return f"what {thing} serves: as a whole {render_quantity(whole[0])} req/s, its members more"
@@ -257,15 +257,11 @@ def _limits(facts: DesignFacts, thing: str) -> Iterator[tuple[Limit, Fraction]]:
     """Yields the limits on what waits at a thing at every time, with their numbers."""
     for limit in facts.design.limits.values():
         own = [path for word in WAITING if limit in facts.counted.get(path := f"{thing}.{word}", ())]
-        own += [path for path in [counted_in_flight(limit)] if path in (thing, f"{thing}.requests") and _rejects(limit)]
+        own += [path for path in [counted_in_flight(limit)] if path in (thing, f"{thing}.requests") and limit.rejects]
         plain = limit.window is None and not limit.actions and limit.scope is None and always_holds(limit)
         tree = cap(facts, limit) if own and plain else None
         most = facts.range(tree).high if tree is not None else None
         yield from [(limit, most)] if most is not None else []
-
-
-def _rejects(limit: Limit) -> bool:
-    return limit.when_full is not None and limit.when_full.text == "reject"
 
 
 def _room(facts: DesignFacts, thing: str) -> Fraction | None:
@@ -296,7 +292,7 @@ def held_up(facts: DesignFacts, names: Iterable[str]) -> Iterator[str]:
     """Yields limits that make requests of one of these names wait before they come to a queue."""
     heads = set(names)
     for limit in facts.design.limits.values():
-        counted = names_of(limit.counts.tree) if limit.counts is not None and not _rejects(limit) else ()
+        counted = names_of(limit.counts.tree) if limit.counts is not None and not limit.rejects else ()
         if limit.at_most is not None and heads & {path.partition(".")[0] for path in counted}:
             yield f"how long requests wait for {limit.name}"
 
