@@ -14,7 +14,7 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Component, needed
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
+from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, scalers
 from coherence.verify.facts.limits import narrowed
 from coherence.verify.jobs.capacity import alike, supplies
 from coherence.verify.jobs.contest import waits_together
@@ -115,7 +115,7 @@ def _in_pieces(
     return question.conflict(
         message, places, (name,), arithmetic(numbers, witness=witness), certain=there.full < holder.few,
         assumptions=("nothing adds capacity",),
-    )  # fmt: skip
+    ).refuting(PLACED.format(name))  # fmt: skip
 
 
 def _ours(facts: DesignFacts, component: Component) -> bool:
@@ -183,7 +183,7 @@ def _conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=least > supply.amount,
         assumptions=("nothing adds capacity", *_unstated(holders)),
         repairs=_repairs(subject, facts, supply, holders),
-    )  # fmt: skip
+    ).refuting(*(PLACED.format(holder.component.name) for holder in holders))  # fmt: skip
 
 
 def _unstated(holders: list[Holders]) -> tuple[str, ...]:

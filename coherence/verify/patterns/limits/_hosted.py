@@ -15,7 +15,7 @@ from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name, Tree
-from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.design_facts import PLACED, DesignFacts
 from coherence.verify.facts.ranges import enclosure, point, with_ranges
 from coherence.verify.facts.tier_shares import Sizes, TierShare, packing, tier_shares, whole
 from coherence.verify.patterns.limits._claimed import claim_on
@@ -126,4 +126,5 @@ def _no_place(
     witness = (Step(None, parts), Step(None, f"no way to fill {devices} devices has a place for each"))
     fixed = all(facts.range(Name(share.members)).exact for share in shares)
     of = (tier, *dict.fromkeys(writer.name for share in shares for writer in facts.written.get(share.members, ())))
-    return question.conflict(message, places, of, arithmetic(numbers, witness=witness), certain=fixed)
+    conflict = question.conflict(message, places, of, arithmetic(numbers, witness=witness), certain=fixed)
+    return conflict.refuting(*(PLACED.format(share.component.name) for share in shares))

@@ -227,7 +227,8 @@ def members_stay(facts: DesignFacts, thing: str) -> tuple[Departure | None, tupl
     """Returns what takes every member of a thing away some day, and what is assumed where all members are counted."""
     gone = [*departures(facts, thing)]
     failing = any(facts.range(Name(path)).high != 0 for path in paths(thing) if path in facts.quantities)
-    placed = facts.design.components[thing].needs or thing in facts.design.placement
+    component = facts.design.components[thing]
+    placed = component.needs or component.runs_on is not None or thing in facts.design.placement
     stated = ((f"none of {thing} fails", failing or gone), (PLACED.format(thing), placed),
               (REMAINS.format(thing), may_go(facts.design)))  # fmt: skip
     assumed = tuple(words for words, needed in stated if needed)
