@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from coherence.language.design import Design, Limit
 from coherence.language.implied import number_of
@@ -23,6 +24,12 @@ def most_allowed(design: Design, limit: Limit) -> Quantity | None:
         return least
     low, high = max(most.low, least.low), max(most.high, least.high)
     return replace(most, low=low, high=high, text=f"max({most}, {least})")
+
+
+def least_allowed(design: Design, limit: Limit) -> Fraction | None:
+    """Returns what the cap of a limit is never below, 0 where nothing says it; None where that is no number."""
+    least = _number(design, limit.but_at_least)
+    return Fraction(0) if limit.but_at_least is None else least.high if least is not None else None
 
 
 def _number(design: Design, stated: Quantity | Formula | Word | None) -> Quantity | None:

@@ -13,10 +13,9 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
-from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.entries.limit_numbers import least_allowed, most_allowed
 from coherence.language.expressions.tree import Arithmetic, Name, Number
 from coherence.language.expressions.tree import Call as Function
-from coherence.language.implied import number_of
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.attempts import ZERO, budget_factor
@@ -267,19 +266,10 @@ def _within(design: Design, limit: Limit, in_flight: Fraction, *, alone: bool, c
         return 1 + most.high / in_flight if in_flight else None
     share = share_of(limit) if alone else None
     factor = budget_factor(share[0] * copies, of_first=share[1]) if share is not None else None
-    floor = floor_of(design, limit)
+    floor = least_allowed(design, limit)
     if factor is None or floor is None or (floor and not in_flight):
         return None
     return max(factor, 1 + floor / in_flight) if floor else factor
-
-
-def floor_of(design: Design, limit: Limit) -> Fraction | None:
-    """Returns what the cap of a limit is never below, 0 where nothing says it; None where that is no number."""
-    least = limit.but_at_least
-    number = number_of(design, least) if isinstance(least, Formula) else least
-    if number is None:
-        return ZERO
-    return number.high if isinstance(number, Quantity) else None
 
 
 def retry_limits(design: Design, plan: RetryPolicy) -> Iterator[Limit]:

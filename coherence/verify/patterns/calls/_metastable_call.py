@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
-from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.entries.limit_numbers import least_allowed, most_allowed
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
@@ -18,13 +18,7 @@ from coherence.simulate.metastability.waits import Server
 from coherence.verify.calls.attempts import ZERO, pauses
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import copies, known
-from coherence.verify.patterns.calls._load_amplification import (
-    AmplifiedLoad,
-    floor_of,
-    in_flight_limit,
-    retry_limits,
-    share_of,
-)
+from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
 
 WAITING = STATES["waiting"]
 MOST_PAUSES = 16  # of more tries the first pauses stand for all
@@ -76,7 +70,7 @@ def _retrying(design: Design, load: AmplifiedLoad, plan: RetryPolicy, server: Se
     limits = list(retry_limits(design, plan))
     shares = [(found, limit) for limit in limits if (found := share_of(limit)) is not None]
     (share, of_first), limit = max(shares, key=lambda share: share[0][0]) if shares else ((math.inf, False), None)
-    floor = floor_of(design, limit) if limit is not None else ZERO
+    floor = least_allowed(design, limit) if limit is not None else ZERO
     breaker = in_flight_limit(design, load)
     return Retrying(
         float(load.rate.high),

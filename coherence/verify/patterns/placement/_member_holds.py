@@ -19,9 +19,9 @@ from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.call_graph import CANCELS, call_tree
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.queues.stated_capacities import WHOLE
 
 ZERO = Fraction(0)
-RATES = ("capacity", "throughput")  # of all members together
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _stated(facts: DesignFacts, workload: Workload, thing: str) -> list[Quantity
 def _own(facts: DesignFacts, workload: Workload, thing: str, stated: Sequence[Quantity]) -> MemberHold:
     """Returns how long a member works on a task itself: the longest time stated, where no rate says what it serves."""
     constants = facts.design.components[thing].constants
-    rate = next((key for key in constants if key.startswith(EACH) or key in RATES), "")
+    rate = next((key for key in constants if key.startswith(EACH) or key in WHOLE), "")
     if rate:
         needs = f"how long a task of {workload.name} holds a member of {thing}: `{rate}` says how many it serves"
         return MemberHold(open=needs)
