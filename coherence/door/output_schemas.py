@@ -219,8 +219,8 @@ REPEATED = {
 COURSE = {"replicas": ["number"], "period": MAYBE_NUMBER, "lowest": "number", "highest": "number"}
 AUTOSCALED = {
     **HEAD, "loop": "text", "signal": "text", "metric": "text", "observed": COURSE, "predicted": COURSE,
-    "agrees": "truth", "decisions as predicted": "any", "readings": [["number"]], "serving": [["number"]],
-    "requests": {"sent": "count", "served": "count"}, "lateness": {"*": MAYBE_NUMBER}, "disturbed": "text",
+    "agrees": "truth", "decisions as predicted": "count", "readings": [["number"]], "serving": [["number"]],
+    "requests": {"sent": "count", "served": "count"}, "lateness": {"*": MAYBE_NUMBER}, "disturbed": "truth",
     "assumptions": ["text"], "not_read": NOT_READ,
 }  # fmt: skip
 EXPERIMENTS = {
