@@ -133,7 +133,14 @@ def _key_remedy(name: str, known: Mapping[str, Key]) -> str:
     if parts and first in known:
         nested = units.shorten(": {".join((first, *parts)))
         return f"write its parts within one another: `{nested}: ...{'}' * len(parts)}`"
-    return did_you_mean(name, known)
+    inner = next((outer for outer, declared in known.items() if name in _keys_within(declared.kind)), None)
+    return did_you_mean(name, known) if inner is None else f"write it within `{inner}`: `{inner}: {{{name}: ...}}`"
+
+
+def _keys_within(kind: Kind[Any]) -> Mapping[str, Key]:
+    """Returns the keys of the record that a kind reads, or none where it reads something else."""
+    schemas = [kind.schema, *kind.schema.get("anyOf", ())]
+    return next((schema["record"].keys for schema in schemas if "record" in schema), {})
 
 
 def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R | None:

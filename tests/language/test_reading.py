@@ -218,6 +218,8 @@ def test_all_mistakes_come_at_once_each_with_place_value_and_remedy() -> None:
         ("coherence: 1\nloops: {a: 3}", "a mapping expected, '3' found", "objective"),
         ("coherence: 1\nloops.a.layer: safety", "unknown key 'loops.a.layer'", "`loops: {a: {layer: ...}}`"),
         ("coherence: 1\nloops: {a: {<<: {layer: safety}}}", "unknown key '<<'", "merge keys are not used"),
+        ("coherence: 1\nloops: {a: {period: 30 s}}", "unknown key 'period'", "within `timescale`: `timescale: {period"),
+        ("coherence: 1\ncalls: [{from: a, to: b, base: 1 s}]", "unknown key 'base'", "`pause: {base: ...}`"),
         ("coherence: 1\ncalls: {a: 1}", "a list expected, a mapping found", "one `- item` a line"),
         ("coherence: 1\ncalls: [{from: a}]", "the key 'to' is missing", "add `to: ...`"),
         (
