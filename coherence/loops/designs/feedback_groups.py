@@ -98,12 +98,16 @@ def _group(model: Model, loops: tuple[SampledLoop, ...]) -> Group:
 
 def _why_alone(model: Model, loop: SampledLoop) -> str:
     with unnoted():
-        sees = bool(reads(loop))
+        sees = reads(loop)
+        open_inputs = sorted(name for name in sees if model.kind(name) == "input")
     if not sees:
         return "reads no signal"
+    if open_inputs and loop.signal:
+        path = open_inputs[0]
+        key = path.rpartition(".")[2]
+        return f"no law says what {path} is; where it follows from {loop.signal}, state how, under the key `{key}`"
     if loop.measured is not None and loop.signal:
         return f"has no effect on what it reads: nothing there depends on {loop.signal}"
-    del model
     return "what it reads does not depend on what it writes"
 
 

@@ -185,6 +185,12 @@ def test_a_loop_without_effect_on_its_target_is_in_no_group() -> None:
     assert "no effect" in analysis.alone[0][1]
 
 
+def test_a_loop_that_reads_what_no_law_says_is_told_which_law_is_missing() -> None:
+    text = SCALER.replace(", usage: load / desired", "").format(delay=0, more="")
+    ((loop, why),) = analysed(model(text)).alone
+    assert (loop, why.partition(";")[0]) == ("hpa", "no law says what web.usage is")
+
+
 def test_a_delay_of_days_is_answered_within_the_limit() -> None:
     """Without a limit it takes ten times as long.  Its gain is far above the critical one of such a delay."""
     begun = time.process_time()
