@@ -1,12 +1,14 @@
 """Lists the open ranges of a design of which a run reads one end: times, steps, ranks, rates, bounds, tolerances.
 
 A run at one end is a run of the design, so a conflict stands.  A proof speaks of that end alone, so it
-does not: such a fact is named, and what would have been proved is undecided.
+does not: such a fact is named, and what would have been proved is undecided.  Phases and orders that nothing states
+are open as well; proofs ask about all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from coherence.base.number_text import render_decimal, render_quantity, render_seconds
 from coherence.base.reads import unnoted
@@ -20,7 +22,7 @@ TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
 
 @unnoted()
 def lower_ends(model: Model, given: Collection[str]) -> tuple[str, ...]:
-    """Returns the value that a run takes of each open constant that is not given, and of loops and plants, in words."""
+    """Returns what a run takes of each open constant that is not given, and of loops and plants, in words."""
     constants = (
         f"{path} = {render_quantity(constant.range.low, constant.dimension)}, the lower end of {_range(constant)}"
         for path, constant in model.constants.items()
@@ -29,7 +31,17 @@ def lower_ends(model: Model, given: Collection[str]) -> tuple[str, ...]:
     ends = ends_taken(model)
     known = {text.partition(" = ")[0] for text in ends}
     others = (f"one end of {fact}" for fact in one_ended(model) if fact.replace("`", "") not in known)
-    return (*constants, *ends, *others)
+    return (*constants, *ends, *others, *_clocks(model))
+
+
+def _clocks(model: Model) -> Iterator[str]:
+    """Yields when loops first act, and in which order, where the design does not say it."""
+    free = [loop.name for loop in model.loops if loop.phase is None]
+    if free:
+        yield f"phase of {', '.join(free)} = 0 s, since none is stated"
+    for first, second in pairwise(model.loops):
+        if (first.signal, first.rank) == (second.signal, second.rank):
+            yield f"{first.name} acts before {second.name} where both act at one instant, since no rank says otherwise"
 
 
 def _range(constant: Constant) -> str:

@@ -97,23 +97,25 @@ def answered(file: str) -> Iterator[None]:
 def _for_ever(model: Model, setting: Setting) -> tuple[tuple[str, ...], tuple[Fraction, Fraction] | None]:
     """Returns what becomes of the run in the long run, where that can be shown; from when on, and how often (0: still).
 
-    Without the times where the run has bursts, or only closes in; not for ever where something varies, which the run
-    keeps at one value.
+    Without the times where the run has bursts, or only closes in.  The run keeps what varies at one value, as a run of
+    the design may, so what it breaks for ever is broken; other runs may go on otherwise.
     """
     try:
         orbit = long_run(model, Choices(setting.values)).orbit
     except NotExactError:
         orbit = None
-    bare = "without its bursts: " if any(w.burst is not None for w in model.design.workload.values()) else ""
+    bursts_out = any(w.burst is not None for w in model.design.workload.values())
+    bare = "without its bursts: " if bursts_out else ""
     varies = ", ".join(path for path, c in model.constants.items() if c.varies and path not in setting.values)
     bare, ever = (f"{bare}while {varies} does not change: ", "") if varies else (bare, " for ever")
     if orbit is None:
         return ("whether it settles or repeats was not found out",), None
+    timed = orbit.exact and not bursts_out
     if orbit.still:
-        rests = (orbit.start, Fraction(0)) if orbit.exact and not bare else None
+        rests = (orbit.start, Fraction(0)) if timed else None
         return (f"{bare}settled{ever} from {render_seconds(orbit.start)} on",), rests
     how = "exactly" if orbit.exact else f"closing in by {float(orbit.contraction):.2g} a lap"
-    repeats = (orbit.start, orbit.period) if orbit.exact and not bare else None
+    repeats = (orbit.start, orbit.period) if timed else None
     words = f"{bare}repeats every {render_seconds(orbit.period)}{ever}, from {render_seconds(orbit.start)} on, {how}"
     return (words,), repeats
 

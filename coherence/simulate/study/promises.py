@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 CONDITIONS = ("always", "never", "eventually", "eventually_always")
 MEASURED = {"wait": "s", "arrivals": "/s", "served": "/s", "attempts": "/s"}
+ONE_VALUE = ", with one value of each thing that is open"
 LAST = Fraction(1, 10)  # of a run: where what is to hold for ever has to hold
 NOT_RUN = {
     "response": "what ties two events together is decided by `coherence check`; a run judges conditions and figures",
@@ -76,7 +77,7 @@ class PromiseWatch:
     seed: int | None = None
     model: Model | None = None
     repeats: tuple[Fraction, Fraction] | None = None  # from when on, and how often, an exact run repeats for ever
-    has_ends: bool = False  # the runs take one value of what is a range
+    has_ends: bool = False  # the runs take one value of what the design leaves open
     trees: dict[str, Tree] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
 
@@ -223,7 +224,7 @@ def _judged(
 
 def _by_notes(promise: Promise, notes: ConditionNotes, watch: PromiseWatch) -> JudgedPromise:
     runs = f"all {watch.runs} runs" if watch.runs > 1 else "this run"
-    runs += ", with one value of each range" if watch.has_ends else ""
+    runs += ONE_VALUE if watch.has_ends else ""
     if notes.broken is not None:
         seed, time = notes.broken
         what = {"never": "so", "response": "not answered"}.get(promise.kind, "not so")
@@ -259,6 +260,7 @@ def _for_ever(promise: Promise, notes: ConditionNotes, watch: PromiseWatch) -> J
         return None
     how = f"repeats every {render_seconds(period)} for ever" if period else "rests for ever"
     message = f"not so at {render_seconds(notes.latest)}, and the run {how} from {render_seconds(start)} on"
+    message += ONE_VALUE if watch.has_ends else ""
     return JudgedPromise(promise, PromiseVerdict.BROKEN, message, seconds=float(notes.latest))
 
 

@@ -100,9 +100,42 @@ def test_a_run_says_which_value_of_each_range_it_takes() -> None:
     own, k = ranges(), "pool.k = 3, the lower end of 3 .. 5"
     assert own.assumptions == ("pool.demand = 10, the lower end of 10 .. 20, which varies", k)
     assert own.notes == ("while pool.demand does not change: settled from 15 s on",)
-    assert own.promises[0].message == "at every instant of this run, with one value of each range"
+    assert own.promises[0].message == "at every instant of this run, with one value of each thing that is open"
     fixed = ranges(demand=20)
     assert (fixed.assumptions, fixed.notes) == ((k,), ("settled for ever from 15 s on",))
     whole = ranges(demand=20, k=5)
     assert (whole.assumptions, whole.promises[0].verdict) == ((), PromiseVerdict.BROKEN)
     assert ranges(demand=20, k=3).promises[0].message == "at every instant of this run"
+
+
+def test_what_varies_may_stay_so_a_breach_for_ever_is_one() -> None:
+    """The loop rests at 30 while the demand stays at 10: what is to rise above 50 never does."""
+    rising = RANGES.replace("small: always pool.desired <= 60", "high: eventually_always pool.desired >= 50")
+    (promise,) = ranges(rising).promises
+    assert promise.verdict is PromiseVerdict.BROKEN
+    assert promise.message.endswith("the run rests for ever from 15 s on, with one value of each thing that is open")
+    (promise,) = ranges(rising.replace(">= 50", ">= 30")).promises
+    assert promise.verdict is PromiseVerdict.HELD
+
+
+@pytest.mark.parametrize(
+    ("timescale", "notes"),
+    [
+        ("{period: 15 s, phase: 0 s}", ()),
+        ("{period: 15 s}", ("phase of scaler = 0 s, since none is stated",)),
+        ("{period: 15 s, phase: 0 s .. 5 s}", ("phase of scaler = 0 s",)),
+    ],
+)
+def test_a_run_says_when_loops_act_first(timescale: str, notes: tuple[str, ...]) -> None:
+    own = ranges(RANGES.replace("{period: 15 s, phase: 0 s}", timescale), demand=20, k=3)
+    assert own.assumptions == notes
+    assert own.promises[0].message.endswith("that is open") is bool(notes)
+
+
+def test_a_run_says_which_of_two_loops_acts_first() -> None:
+    loop = RANGES.partition("loops:\n")[2].partition("promises:")[0]
+    other = loop.replace("scaler", "other").replace("pool.demand * pool.k, from: 40", "20")
+    order = "scaler acts before other where both act at one instant, since no rank says otherwise"
+    assert ranges(RANGES.replace("promises:", other + "promises:"), demand=20, k=3).assumptions == (order,)
+    ranked = other.replace("trigger:", "rank: 2\n    trigger:")
+    assert ranges(RANGES.replace("promises:", ranked + "promises:"), demand=20, k=3).assumptions == ()
