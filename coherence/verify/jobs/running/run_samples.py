@@ -18,7 +18,10 @@ from coherence.verify.jobs.running.runs import MOST_EVENTS, RelationRun, evictio
 from coherence.verify.jobs.sites import cluster
 
 RunSample = dict[tuple[str, str, str], float]  # (of what, what, unit) -> value, as in studies of requests
-DRAWN = "jobs come within the first tenth of a run and none ends; who is chosen among equals, and by a placer, is drawn"
+DRAWN = (
+    "jobs come within the first tenth of a run, or all at once (every second run), and none ends; who is chosen among "
+    "equals, and by a placer, is drawn"
+)
 AT_ONCE = "schedulers and placers take no time, and no eviction of which nothing is stated"
 ENDS_EARLY = f"a run of jobs or evictions ends after {MOST_EVENTS} events"
 

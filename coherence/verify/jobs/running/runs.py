@@ -40,13 +40,18 @@ class RelationRun:
 
 
 def job_run(jobs: Contest, *, seed: int, until: float, most: int = MOST_EVENTS) -> tuple[RelationRun, State]:
-    """Returns a run of jobs for so many seconds, and the state at its end.  All jobs come within the first tenth."""
+    """Returns a run of jobs for so many seconds, and the state at its end.
+
+    Jobs come one by one within the first tenth, and under every second seed all at once, before anything is scheduled.
+    """
     draw, state, now = Random(seed), nobody(jobs), 0.0  # noqa: S311
-    coming = [(draw.uniform(0, until / 10), COMING) for kind in jobs.kinds for _ in range(kind.number)]
+    spread = until / 10 if seed % 2 else 0.0
+    coming = [(draw.uniform(0, spread), COMING) for kind in jobs.kinds for _ in range(kind.number)]
     events, timed = list[tuple[float, str, str]](), coming
     heapq.heapify(timed)
     while len(events) < most:
-        acts = scheduled(jobs, state)
+        comes = bool(timed) and timed[0] == (now, COMING)
+        acts = [] if comes else scheduled(jobs, state)
         if not acts and (not timed or timed[0][0] > until):
             return RelationRun(tuple(events), not timed), state
         if acts:
