@@ -31,6 +31,7 @@ class Metric:
     series: Scalar | None = None
     is_query: bool = False
     is_own: bool = False  # of the workload that is scaled
+    most: Scalar | None = None  # the largest number of replicas that it asks for, where it states one
 
     @property
     def averaged(self) -> bool:
@@ -95,7 +96,7 @@ def above_zero(view: FieldView, key: str, number: Scalar) -> bool:
 
 def add_loop(sketch: Sketch, manifest: Manifest, autoscaler: Autoscaler, *, fewest: Scalar | None = None) -> None:
     """Adds the loop, and remember whose replicas it writes; `fewest`: how few there may be beside its own bound."""
-    target = _target(sketch, autoscaler)
+    target = _target(autoscaler)
     target["tolerance"] = tolerance(autoscaler.behavior)
     target["sensor"] = autoscaler.sensor
     actuation: dict[str, Node | None] = {
@@ -122,20 +123,26 @@ def add_loop(sketch: Sketch, manifest: Manifest, autoscaler: Autoscaler, *, fewe
             sketch.telemetry.readings.append(MetricReading(autoscaler.name, aim, owner, metric.series, metric.is_query))
 
 
-def _target(sketch: Sketch, autoscaler: Autoscaler) -> dict[str, Node | None]:
+def _target(autoscaler: Autoscaler) -> dict[str, Node | None]:
     """Signal and setpoint of one metric, or of the one of several that asks for most.
 
-    Of several metrics the largest recommendation wins, so the loop follows max(m_i / s_i) with setpoint 100 %.
+    Of several metrics the largest recommendation wins, so the loop follows max(m_i / s_i) with setpoint 100 %;
+    where only some are totals that the replicas share, each of those is divided by them.
     SOURCE: Kubernetes API, HorizontalPodAutoscalerSpec.metrics: the largest replica count across all metrics.
     """
     first, place = autoscaler.metrics[0], autoscaler.metrics_place
     if len(autoscaler.metrics) == 1:
         return {"signal": first.signal, "setpoint": first.setpoint, "type": _type(autoscaler)}
-    for metric in (metric for metric in autoscaler.metrics if metric.averaged):
-        words = f"{autoscaler.name}: {metric.signal.text} is divided by the replicas; taken as it is"
-        sketch.not_modelled.append((metric.signal.place, words))
-    signal, setpoint = asks_for_most([(metric.signal, metric.setpoint) for metric in autoscaler.metrics], place)
+    alike = len({metric.averaged for metric in autoscaler.metrics}) == 1
+    pairs = [(m.signal if alike else _of_one(m, autoscaler), m.setpoint) for m in autoscaler.metrics]
+    signal, setpoint = asks_for_most(pairs, place)
     return {"signal": signal, "setpoint": setpoint, "type": _type(autoscaler)}
+
+
+def _of_one(metric: Metric, autoscaler: Autoscaler) -> Scalar:
+    """Returns what a metric is of one replica: a total divided by the replicas that the loop writes."""
+    signal = metric.signal
+    return respelled(signal, f"{signal.text} / {autoscaler.thing}.replicas") if metric.averaged else signal
 
 
 def asks_for_most(metrics: Sequence[tuple[Scalar, Scalar]], place: Place) -> tuple[Scalar, Scalar]:
@@ -147,10 +154,10 @@ def asks_for_most(metrics: Sequence[tuple[Scalar, Scalar]], place: Place) -> tup
 
 
 def _type(autoscaler: Autoscaler) -> Scalar | None:
-    """Returns the type of all metrics, where it is one and not the part's own."""
+    """Returns the type of all metrics, where it is not the part's own; of unlike ones the one that divides nothing."""
     types, place = {metric.type for metric in autoscaler.metrics}, autoscaler.metrics_place
-    own = default_scalar(autoscaler.part, "target.type").text
-    return Scalar(types.pop(), place) if len(types) == 1 and types != {own} else None
+    shown = types.pop() if len(types) == 1 else "utilization"
+    return Scalar(shown, place) if shown != default_scalar(autoscaler.part, "target.type").text else None
 
 
 def separate_totals(sketch: Sketch) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import as_amount, integer, respelled
+from coherence.importers._quantities import as_amount, integer, respelled, value_of
 from coherence.importers._queries import add_queries
 from coherence.importers._scaling import Autoscaler, Metric
 from coherence.importers._sketch import Sketch, default_of, listed
@@ -41,6 +41,7 @@ WHAT = ("query", "metricName", "queueName", "queueURL", "topic", "listName", "st
 CHOICE = ("mode", "consumerGroup", "namespace", "vhostName")  # what is measured of it, where that is written
 ZERO = "only counts on the way to 0 replicas, which this one does not take"
 PAUSED = "autoscaling.keda.sh/paused"
+AT_ANY_TIME = "when its window opens and closes is not modelled: it may ask at any time"
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
@@ -63,6 +64,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if not metrics:
         spec.remark("scaleTargetRef", "no trigger that is modelled: not taken as a writer of the replicas")
         return
+    if all(metric.most is not None for metric in metrics):
+        largest = max((metric.most for metric in metrics if metric.most), key=value_of)
+        most = max((low, min((most, largest), key=value_of)), key=value_of)
     config = spec.inner("advanced", "horizontalPodAutoscalerConfig")
     loop = Autoscaler(
         name, PART, *workload, metrics, spec.node.entries["triggers"].place,
@@ -123,10 +127,12 @@ def _metric(view: FieldView, sketch: Sketch, thing: str) -> Metric | None:
     kind, metadata = view.required("type"), view.table("metadata")
     if kind is None or metadata is None:
         return None
+    if kind.text == "cron":
+        return _schedule(view, metadata, kind, sketch)
     key = next((key for key in THRESHOLDS if key in metadata), None)
-    if kind.text == "cron" or key is None:
-        why = "follows the clock" if kind.text == "cron" else "states no threshold that is known here"
-        view.remark("metadata", f"a {kind.text} trigger that {why}: a writer of {thing}.replicas that is not modelled")
+    if key is None:
+        why = f"a {kind.text} trigger that states no threshold that is known here"
+        view.remark("metadata", f"{why}: a writer of {thing}.replicas that is not modelled")
         return None
     setpoint, stated = metadata.quantity(key), view.scalar("metricType")
     if setpoint is None or not scaling.above_zero(metadata, key, setpoint):
@@ -140,6 +146,20 @@ def _metric(view: FieldView, sketch: Sketch, thing: str) -> Metric | None:
     raw, place = _raw(metadata, kind, series, view), (series or kind).place
     signal, query = scaling.series_signal(sketch, raw, place), kind.text == "prometheus" and read == "query"
     return Metric(signal, setpoint, type=kind_of, series=series if query else None, is_query=query)
+
+
+def _schedule(view: FieldView, metadata: FieldView, kind: Scalar, sketch: Sketch) -> Metric | None:
+    """Returns what a cron trigger asks for: its number of replicas in its window, 1 outside, whatever the load.
+
+    SOURCE: KEDA 2.22, pkg/scalers/cron_scaler.go: an AverageValue metric with target 1 whose value is desiredReplicas
+    in the window, else defaultDesiredReplicas, 1.
+    """
+    if metadata.required("desiredReplicas") is None or (most := metadata.whole("desiredReplicas")) is None:
+        return None
+    for key in ("timezone", "start", "end"):
+        metadata.remark(key, AT_ANY_TIME)
+    signal = scaling.series_signal(sketch, f"cron {view.manifest.name.text} {view.path}", kind.place)
+    return Metric(signal, respelled(most, "1"), type="average", most=most)
 
 
 def _raw(metadata: FieldView, kind: Scalar, series: Scalar | None, view: FieldView) -> str:

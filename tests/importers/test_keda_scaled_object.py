@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from coherence import importers
+from coherence.checking.workspace import check
 from coherence.language.design import Design, Loop
 from coherence.language.schema_kinds import Quantity
 
@@ -89,7 +92,66 @@ def test_what_is_not_in_the_loop_is_listed() -> None:
 
 
 def test_a_trigger_without_a_known_threshold_is_listed() -> None:
-    cron = "  triggers: [{type: cron, metadata: {start: 0 6 * * *, desiredReplicas: '10'}}]\n"
-    made = read(HEAD + cron)
+    made = read(HEAD + "  triggers: [{type: mongodb, metadata: {dbName: shop}}]\n")
     assert "web_scaledobject" not in made.loops
-    assert any("cron" in words for _, words in made.not_modelled)
+    assert any("mongodb" in words for _, words in made.not_modelled)
+
+
+CRON = "type: cron, metadata: {timezone: UTC, start: 0 6 * * *, end: 0 20 * * *, desiredReplicas: '%s'}"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "asked", "expected"),
+    [
+        ("", "10", (1, 10)),
+        ("  maxReplicaCount: 7\n", "10", (1, 7)),
+        ("  minReplicaCount: 3\n", "10", (3, 10)),
+        ("  minReplicaCount: 3\n", "2", (3, 3)),
+        ("  minReplicaCount: 3\n", "0", (3, 3)),
+    ],
+)
+def test_a_cron_trigger_alone_moves_replicas_up_to_what_it_asks_for(
+    bounds: str, asked: str, expected: tuple[int, int]
+) -> None:
+    made = read(f"{HEAD}{bounds}  triggers: [{{{CRON % asked}}}]\n")
+    found = made.loops["web_scaledobject"]
+    assert bounds_of(found) == expected
+    assert found.target is not None
+    assert isinstance(found.target.setpoint, Quantity)
+    assert found.target.setpoint.low == 1
+    assert found.target.kind is not None
+    assert found.target.kind.text == "average"
+    listed = " ".join(words for _, words in made.not_modelled)
+    assert all(f"metadata.{key}" in listed for key in ("timezone", "start", "end"))
+
+
+def test_the_largest_of_several_cron_triggers_is_its_most() -> None:
+    found = loop(f"  triggers: [{{{CRON % 4}}}, {{{CRON % 12}}}]\n")
+    assert bounds_of(found) == (1, 12)
+
+
+def test_a_cron_trigger_beside_a_share_is_divided_by_the_replicas() -> None:
+    """As the HPA that KEDA makes: the larger of ceil(asked / 1) and ceil(replicas * cpu / 60 %)."""
+    found = loop(f"  triggers: [{{type: cpu, metricType: Utilization, metadata: {{value: '60'}}}}, {{{CRON % 9}}}]\n")
+    assert found.target is not None
+    assert found.target.signal is not None
+    assert found.target.kind is not None
+    assert found.target.signal.text == "max(web.cpu / 60 %, metrics.cron_web_spec_triggers_1 / web.replicas / 1)"
+    assert found.target.kind.text == "utilization"
+    assert bounds_of(found) == (1, 100)
+
+
+def bounds_of(found: Loop) -> tuple[int, ...]:
+    assert found.actuation is not None
+    return tuple(int(end.low) for end in found.actuation.bounds if isinstance(end, Quantity))
+
+
+def test_a_schedule_beside_an_autoscaler_of_the_same_replicas_is_a_second_one(tmp_path: Path) -> None:
+    hpa = (
+        "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web, namespace: prod}\n"
+        "spec:\n  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  maxReplicas: 10\n"
+        "  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]\n"
+    )
+    (tmp_path / "all.yaml").write_text(f"{HEAD}  triggers: [{{{CRON % 9}}}]\n{hpa}", encoding="utf-8")
+    seen = check(tmp_path)
+    assert [finding.code for finding in seen.findings if finding.verdict == "conflict"] == ["COH205"]
