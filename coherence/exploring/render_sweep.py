@@ -24,13 +24,22 @@ STYLES = {"settles": ("o", 2), "conflict": ("s", 3), "oscillates": ("x", 1), "un
 
 
 def text(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> str:
-    """Returns the map: the first key to the right, the second one upward."""
-    counts = Counter(cell.verdict for cell in cells)
+    """Returns the map: the first key to the right, the second one upward; of one key a line for each point.
+
+    A reason that several points of a line give stands once, below them.
+    """
+    counts, reasons = Counter(cell.verdict for cell in cells), Counter(r for cell in cells for r in _reasons(cell))
     keys = " and ".join(f"{axis.key} ({_range(axis)})" for axis in axes)
     lines = [f"{path}: {len(cells)} points over {keys}", ""]
-    lines += _column(axes[0], cells) if len(axes) == 1 else _map(axes, cells)
+    if len(axes) == 1:
+        marks = {reason: f"[{n}]" for n, reason in enumerate((r for r in reasons if reasons[r] > 1), 1)}
+        lines += _column(cells, marks)
+        notes = [f"{mark} {reasons[reason]} x {reason}" for reason, mark in marks.items()]
+    else:
+        lines += _map(axes, cells)
+        notes = [f"{count} x {reason}" for reason, count in reasons.most_common(10)]
     lines += ["", "  ".join(f"{MARKS[v]} {v} {counts[v]}" for v in MARKS if counts[v])]
-    lines += [f"  {note}" for note in _notes(cells)]
+    lines += [f"  {note}" for note in (*_notes(cells), *notes)]
     return "\n".join(lines) + "\n"
 
 
@@ -38,18 +47,26 @@ def _range(axis: Axis) -> str:
     return f"{axis.render(axis.values[0])} to {axis.render(axis.values[-1])}{' ' + axis.unit if axis.unit else ''}"
 
 
-def _column(axis: Axis, cells: Sequence[Cell]) -> list[str]:
+def _column(cells: Sequence[Cell], marks: Mapping[str, str]) -> list[str]:
+    """Returns a line for each point; reasons with a mark stand below."""
     width = max(len(cell.values[0]) for cell in cells)
-    del axis
-    return [f"  {c.values[0]:>{width}}  {MARKS[c.verdict]} {c.verdict}{_more(c)}" for c in cells]
+    return [f"  {c.values[0]:>{width}}  {MARKS[c.verdict]} {c.verdict}{_more(c, marks)}" for c in cells]
 
 
-def _more(cell: Cell) -> str:
+def _more(cell: Cell, marks: Mapping[str, str]) -> str:
     details = [f"period {render_seconds(cell.period)}"] if cell.period else []
     details += [f"factor {cell.growth:.4g} a lap (linearised)"] if cell.growth is not None else []
-    details += [cell.why] if cell.why else []
-    details += [f"assumes {' and '.join(cell.assumes)}"] if cell.assumes else []
+    details += [marks.get(reason, reason) for reason in _reasons(cell)]
     return f", {', '.join(details)}" if details else ""
+
+
+def _reasons(cell: Cell) -> list[str]:
+    """Returns why a point is answered so, and what is assumed there."""
+    return [*([cell.why] if cell.why else []), *([_assumed(cell)] if cell.assumes else [])]
+
+
+def _assumed(cell: Cell) -> str:
+    return f"assumes {' and '.join(cell.assumes)}"
 
 
 def _map(axes: Sequence[Axis], cells: Sequence[Cell]) -> list[str]:
@@ -70,20 +87,17 @@ def _map(axes: Sequence[Axis], cells: Sequence[Cell]) -> list[str]:
 
 
 def _notes(cells: Sequence[Cell]) -> list[str]:
+    """Returns the periods of what swings."""
     swings = [cell for cell in cells if cell.verdict == "oscillates" and cell.period]
-    notes = []
-    if swings:
-        periods = sorted(cell.period or 0.0 for cell in swings)
-        ends = (
-            render_seconds(periods[0])
-            if periods[0] == periods[-1]
-            else f"{render_seconds(periods[0])} to {render_seconds(periods[-1])}"
-        )
-        notes.append(f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}")
-    reasons = Counter(cell.why for cell in cells if cell.why)
-    notes += [f"{count} x {why}" for why, count in reasons.most_common(5)]
-    assumed = Counter(f"assumes {' and '.join(cell.assumes)}" for cell in cells if cell.assumes)
-    return notes + [f"{count} x {text}" for text, count in assumed.most_common(5)]
+    if not swings:
+        return []
+    periods = sorted(cell.period or 0.0 for cell in swings)
+    ends = (
+        render_seconds(periods[0])
+        if periods[0] == periods[-1]
+        else f"{render_seconds(periods[0])} to {render_seconds(periods[-1])}"
+    )
+    return [f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}"]
 
 
 def as_json(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> dict[str, Any]:
