@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from coherence.base.errors import UsageError
 from coherence.cli._designs import one_entry
 from coherence.cli._output import put_out
+from coherence.cli._progress import Progress
 from coherence.cli._unread import left_out_text, strict_code, unread_text
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def answered(given: Mapping[str, Any]) -> int:
     if entry.design.imported:
         raise UsageError(f"{path} is a manifest: write a design with `coherence import`")
     modules = Options(tuple(given["select"]), tuple(given["ignore"])).modules()
-    with recorded() as reads:
+    with Progress("asking values"), recorded() as reads:
         edge = size_edge(parameter, entry.sources, entry.rebuild, modules, time_limit=given["time_limit"])
     lines, assumed = unread("region", entry.design, reads), (ONE_EDGE, *_counted(edge), *left_out(entry.design, reads))
     data = {**head("region", version=2), "path": path, **as_json(edge), "assumptions": list(assumed),

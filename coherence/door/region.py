@@ -118,7 +118,8 @@ def mapped(entry: Entry, name: str, parameters: Sequence[str], options: RegionOp
         cells = cut(parameters, entry.sources, entry.rebuild, chosen, bar=_announce, **limits)
     inequalities: tuple[Beside, ...] = ()
     if options.half_spaces and not cells.stopped:
-        inequalities = beside(cells, parameters, entry.sources, entry.rebuild, chosen, time_limit=options.time_limit)
+        inequalities = beside(cells, parameters, entry.sources, entry.rebuild, chosen, time_limit=options.time_limit,
+                              bar=lambda share: current_run().announce(share, "seeking inequalities"))  # fmt: skip
     lines = unread("region", entry.design, reads)
     data = _document(name, cells, inequalities, left_out(entry.design, reads), lines)
     return RegionResult(data, cells, inequalities, name, lines)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -60,6 +60,7 @@ class FollowedPoints:
     at_risk: frozenset[Key]  # conflicts at some values: elsewhere they must be proved not to be
     points: dict[Point, tuple[str, Cell]] = field(default_factory=dict, compare=False)
     sides: dict[Row, None] = field(default_factory=dict, compare=False)  # that decided an answer
+    bar: Callable[[float], None] = field(default=lambda _: None, compare=False)  # hears the share that is followed
 
     def at(self, point: Point, *, generic: bool = False) -> tuple[str, Cell]:
         """Returns the status at a point, and the polyhedron on which it is the same.  Raises NotTracedError."""
@@ -71,6 +72,7 @@ class FollowedPoints:
             if status == SAFE and answered.pinned and generic:
                 raise NotTracedError(f"an answer looks at more than sums of the values ({_pinned_in(answered)})")
             self.points[point] = (status, (*answered.rows, *answered.pins))
+            self.bar(len(self.points) / MOST_FOLLOWED)
             self.sides.update(dict.fromkeys(answered.rows))
         return self.points[point]
 
@@ -94,11 +96,12 @@ def _pinned_in(answered: Followed) -> str:
 
 
 def half_spaces(
-    source: ParametricDesign, modules: Sequence[QuestionModule], left_open: Iterable[Key], at_risk: Iterable[Key] = ()
-) -> HalfSpaceResult:
+    source: ParametricDesign, modules: Sequence[QuestionModule], left_open: Iterable[Key], at_risk: Iterable[Key] = (),
+    *, bar: Callable[[float], None] = lambda _: None,
+) -> HalfSpaceResult:  # fmt: skip
     """Returns the half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
     outline = tuple((min(axis.values), max(axis.values)) for axis in source.axes)
-    seen = FollowedPoints(source, tuple(modules), outline, frozenset(left_open), frozenset(at_risk))
+    seen = FollowedPoints(source, tuple(modules), outline, frozenset(left_open), frozenset(at_risk), bar=bar)
     if not seen.modules:
         return HalfSpaceResult((), "nothing is in conflict in the ranges, or nothing that these values decide")
     try:

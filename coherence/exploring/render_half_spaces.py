@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from coherence.base import units
 from coherence.base.number_text import render_decimal, render_quantity
@@ -33,9 +34,9 @@ class Beside:
 
 def beside(
     region: Region, parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild,
-    modules: Sequence[QuestionModule], *, time_limit: float,
+    modules: Sequence[QuestionModule], *, time_limit: float, bar: Callable[[float], None] = lambda _: None,
 ) -> tuple[Beside, ...]:  # fmt: skip
-    """Returns the half-spaces of a region, for each choice of the numbers in it that count."""
+    """Returns the half-spaces of a region, for each choice of the numbers in it that count; `bar` hears the share."""
     counted = [axis for axis in region.axes if is_whole(axis)]
     free = [text for text, axis in zip(parameters, region.axes, strict=True) if not is_whole(axis)]
     chosen = [module for module in modules if any(q.code in region.at_stake for q in module.questions)]
@@ -43,19 +44,26 @@ def beside(
         return ()
     if region.refused:
         return (Beside((), (), HalfSpaceResult((), f"some of the values are no design: {region.refused}")),)
-    if len(list(itertools.islice(_choices(counted), MOST_CHOICES + 1))) > MOST_CHOICES:
+    choices = tuple(itertools.islice(_choices(counted), MOST_CHOICES + 1))
+    if len(choices) > MOST_CHOICES:
         return (Beside((), (), HalfSpaceResult((), f"more than {MOST_CHOICES} choices of the numbers that count")),)
     done = []
-    for choice in _choices(counted):
+    for number, choice in enumerate(choices):
         fixed = repairs.apply([edit_of(a, (n, n)) for a, n in zip(counted, choice, strict=True)], sources)
         if fixed is not None:
             axes_now = axes(free, fixed)
             values = tuple((a.key, spelled(a, n)) for a, n in zip(counted, choice, strict=True))
             result = half_spaces(
-                ParametricDesign(fixed, rebuild, axes_now, time_limit), chosen, region.open_keys, region.at_risk
-            )
+                ParametricDesign(fixed, rebuild, axes_now, time_limit), chosen, region.open_keys, region.at_risk,
+                bar=partial(_heard, bar, number, len(choices)),
+            )  # fmt: skip
             done.append(Beside(values, axes_now, result))
     return tuple(done)
+
+
+def _heard(bar: Callable[[float], None], number: int, count: int, share: float) -> None:
+    """Tells the share of all choices, from that of one of them."""
+    bar((number + share) / count)
 
 
 def _choices(counted: Sequence[Axis]) -> Iterator[tuple[Fraction, ...]]:

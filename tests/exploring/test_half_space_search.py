@@ -37,6 +37,15 @@ def made(*parameters: str, text: str = CALL) -> tuple[Beside, ...]:
     return beside(found, parameters, sources, lambda s: read_text(s["d"], "d"), OWN, time_limit=20)
 
 
+def test_the_share_that_is_followed_is_told_and_ascends() -> None:
+    sources, shares = {"d": CALL}, list[float]()
+    ranges = ("calls.0.per_try=100 ms:9 s", "calls.0.tries=2:3")
+    found = region(ranges, sources, lambda s: read_text(s["d"], "d"), OWN, most_asks=10)
+    beside(found, ranges, sources, lambda s: read_text(s["d"], "d"), OWN, time_limit=20, bar=shares.append)
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.5 < shares[-1] <= 1
+
+
 def conflict(values: dict[str, str], text: str = CALL) -> bool:
     """Does any question of the family find a conflict with these values?"""
     sources = {"d": text}
