@@ -28,7 +28,7 @@ STOPPED, STOPPED_CODE = "stopped by Ctrl-C", 130  # what a run says of what it d
 
 GRACE = 0.5  # s beyond a limit, for computations that look at the clock themselves and then say what they know
 LEAST = 1e-3  # s that a timer is set for: 0 would switch it off
-AGAIN = 0.02  # s: when to look again, where the alarm comes amid something that must not be interrupted
+AGAIN = 0.02  # s: when to look again, where an alarm or a signal comes amid something that must not be interrupted
 DELICATE = ("/z3/z3.py", "/z3/z3core.py", "/weakref.py", "/_weakrefset.py")
 COMPILER = "/llvmlite/"
 
@@ -122,7 +122,7 @@ class _Alarm:
         now, self.comes = self.read(), math.inf
         if min(self._nearest(), self.around) > now:
             self._set(self._nearest())
-        elif _is_delicate(frame):
+        elif is_delicate(frame):
             self._set(now + AGAIN)
         elif self.limits:
             record_cut()  # whoever catches it answers by what the machine had time for
@@ -169,8 +169,8 @@ def many_limits() -> Iterator[None]:
         yield
 
 
-def _is_delicate(frame: FrameType | None) -> bool:
-    """Decides whether something would be left half made, or the alarm be lost.
+def is_delicate(frame: FrameType | None) -> bool:
+    """Decides whether an exception raised in the frame would leave something half made, or be lost.
 
     A module that is imported, an object of a library in C, a limit; a call that drops exceptions, of the garbage
     collector, of a weak reference or of the compiler.

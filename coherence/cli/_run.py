@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+import time
+from types import FrameType
 from typing import Any
 
 import click
 
 from coherence.base.errors import InputError, InternalError, MissingExtraError, UsageError, did_you_mean
-from coherence.base.watchdog import STOPPED_CODE
+from coherence.base.watchdog import AGAIN, STOPPED_CODE, is_delicate
 from coherence.cli._help import commands, root_help
 from coherence.cli._terminal import safe_output
+
+LONGEST_WAIT = 2.0  # s that a signal to end waits for a call that must not be interrupted
 
 
 class Commands(click.Group):
@@ -63,7 +68,7 @@ def _completed(command: click.Command) -> click.Command:
 
 def run(words: list[str]) -> int:
     """Runs one command line and returns its exit code."""
-    _end_on_sigterm()
+    _end_when_told()
     with safe_output():
         return _code(words)
 
@@ -134,17 +139,29 @@ def _code_of_end(error: BaseException) -> int | None:
     return None
 
 
-def _end_on_sigterm() -> None:
-    """Ends the process by way of its `finally` blocks when it is told to, so that its workers end with it."""
+def _end_when_told() -> None:
+    """Ends the process by way of its `finally` blocks at Ctrl-C and SIGTERM, so that its workers end with it.
+
+    Amid a call that would drop the exception, or leave something half made, it waits until that is over.
+    """
     import signal
     import threading
 
-    def end(number: int, frame: object) -> None:
-        del frame
-        raise SystemExit(128 + number)
+    begun: dict[int, float] = {}
 
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, end)
+    def end(number: int, frame: FrameType | None) -> None:
+        if is_delicate(frame) and time.monotonic() - begun.setdefault(number, time.monotonic()) < LONGEST_WAIT:
+            again = threading.Timer(AGAIN, os.kill, [os.getpid(), number])  # interrupts the first thread's sleep
+            again.daemon = True
+            again.start()
+            return
+        begun.clear()
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        for number, default in ((signal.SIGTERM, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
+            if signal.getsignal(number) is default:
+                signal.signal(number, end)
 
 
 def problem_blocks(error: InputError) -> str:

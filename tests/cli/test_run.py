@@ -54,6 +54,36 @@ def test_workers_end_on_sigterm(tmp_path: Path) -> None:
             os.kill(member, signal.SIGKILL)
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_to_end_amid_a_call_that_drops_exceptions_is_not_lost(number: int, code: int) -> None:
+    program = f"""
+import gc, os, time
+from coherence.cli._run import Commands, run
+
+signals = [{int(number)}]
+
+def collected(phase, about):
+    while signals:
+        os.kill(os.getpid(), signals.pop())
+        time.sleep(0.2)
+
+def works(*words, **options):
+    gc.callbacks.append(collected)
+    gc.collect()
+    time.sleep(10)
+
+Commands.invoke = works
+raise SystemExit(run(["rules"]))
+"""
+    begun = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.strip()) == (code, "stopped" if number == signal.SIGINT else "")
+    assert time.monotonic() - begun < 8
+
+
 @pytest.mark.parametrize(("end", "code"), [(SystemExit(143), 143), (KeyboardInterrupt(), 130), (ValueError(), 3)])
 def test_an_error_in_the_clean_up_of_a_told_end_is_no_internal_error(
     end: BaseException, code: int, monkeypatch: pytest.MonkeyPatch
