@@ -109,6 +109,22 @@ def test_a_literal_takes_the_longest_unit_that_is_one() -> None:
     assert parse("5 % of x") == Arithmetic("*", number("0.05"), X)
 
 
+@pytest.mark.parametrize("text", ["5 MB/s", "5 MB / s", "5 MB/ s", "5 MB /s"])
+def test_the_time_of_a_unit_may_stand_behind_a_blank(text: str) -> None:
+    size = UNITS["MB"]
+    assert parse(text) == Number(5 * size[0], size[1] / SECOND)
+    assert parse(f"x + {text} * y") == Arithmetic("+", X, Arithmetic("*", Number(5 * size[0], size[1] / SECOND), Y))
+
+
+def test_what_follows_a_number_without_a_unit_or_is_no_unit_is_a_name() -> None:
+    per_second = Number(Fraction(1, 20), UNITS["%"][1] / SECOND)
+    assert parse("5 % / s") == parse("5 %/s") == per_second
+    assert parse("5 / s") == Arithmetic("/", number(5), Name("s"))
+    for name in ("x", "s.rate", "seconds", "MB"):
+        assert parse(f"5 % / {name}") == Arithmetic("/", number("0.05"), Name(name))
+    assert parse("5 % / min(x, y)") == Arithmetic("/", number("0.05"), Call("min", (X, Y)))
+
+
 @pytest.mark.parametrize(
     ("text", "tree"),
     [

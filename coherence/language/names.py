@@ -14,11 +14,12 @@ from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.base.reads import unnoted
 from coherence.base.records import Record
-from coherence.base.units import shorten
+from coherence.base.units import UNITS, shorten
 from coherence.language.design import Component, Design, Limit, Relay
 from coherence.language.expressions import ExpressionError, parse
+from coherence.language.expressions.parse import PER
 from coherence.language.expressions.tree import Call as Function
-from coherence.language.expressions.tree import Name, Tree, children
+from coherence.language.expressions.tree import Name, Number, Tree, children, walk
 from coherence.language.schema_kinds import Formula, Reading, Word
 from coherence.language.sentences import Event
 
@@ -187,7 +188,17 @@ class _Checker:
         remedy = (
             f"did you mean '{near}'?" if near else "declare it, or write thing.signal for something outside the design"
         )
+        remedy = f"a unit stands behind a number: 1 {head}" if head in UNITS and not near else remedy
         self.reading.problem(place, f"'{head}' names nothing in this design", remedy)
+
+    def units(self, formula: Formula, bare: dict[str, str]) -> None:
+        """Reports units behind a blank (`5 MB / s`) that are names too."""
+        for node in walk(formula.tree) if PER.search(formula.text) else ():
+            word = formula.text[slice(*node.span)].split("/")[-1] if isinstance(node, Number) else ""
+            head = word.strip()
+            if head in self.declared or head in bare:
+                remedy = f"write {bare.get(head, head)}, or no blank before /"
+                self.reading.problem(formula.at(node.span), f"'{head}' is a unit and a name here", remedy)
 
     def thing(self, head: str, place: Place) -> None:
         """Reports a word before a dot that is not declared, and near to what is."""
@@ -226,6 +237,7 @@ def check(design: Design, reading: Reading, *, whole: Design | None = None) -> N
     for formula in formulas(design):
         for name in _plain_names(formula.tree):
             checker.name(name, formula, bare)
+        checker.units(formula, bare)
     for component in design.components.values():
         own = list(component_formulas(component))
         if component.state is not None:
@@ -234,6 +246,7 @@ def check(design: Design, reading: Reading, *, whole: Design | None = None) -> N
         for formula in own:
             for name in _plain_names(formula.tree):
                 checker.name(name, formula, local)
+            checker.units(formula, local)
     for loop in design.loops.values():
         signal = loop.actuation.signal if loop.actuation else None
         if isinstance(signal, Word):

@@ -316,7 +316,8 @@ def add_commands(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
     written: dict[str, list[SampledLoop]] = {}
     for loop in (loop for loop in loops if loop.signal):
         if loop.signal in draft.states:
-            draft.gap(loop.name, f"writing the state {loop.signal} directly", loop.source.place)
+            needs = f"an input of the state that {loop.name} writes: it sets {loop.signal}"
+            draft.gap(loop.name, needs, loop.source.place)
         else:
             written.setdefault(loop.signal, []).append(loop)
     for path, writers in written.items():

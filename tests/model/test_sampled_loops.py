@@ -143,4 +143,4 @@ def test_a_loop_that_writes_a_state_is_a_gap() -> None:
     (loop,) = elaborate(design).loops
     draft.states.update(elaborate(design).states)
     add_commands(draft, (loop,))
-    assert [gap.needs for gap in draft.gaps] == ["writing the state pool.replicas directly"]
+    assert [gap.needs for gap in draft.gaps] == ["an input of the state that hpa writes: it sets pool.replicas"]

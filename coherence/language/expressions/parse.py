@@ -43,6 +43,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
+PER = re.compile(r"[ \t]*/[ \t]*([A-Za-zµ]+)(?![A-Za-z0-9µ_.(])")  # of a unit: `0.1 % / s`, `5 MB / s`
+
 
 class ExpressionError(ValueError):
     """Raised for a text that is not an expression: message, remedy and the span of the culprit."""
@@ -97,6 +99,9 @@ def _token(text: str, match: re.Match[str]) -> _Token:
     if match["number"] is None:
         return _Token(kind, match[kind], "", match.start(kind), match.end(kind))
     unit, end = _unit_of(text, match)
+    per = PER.match(text, end) if unit else None
+    if per is not None and (size := units.UNITS.get(per[1])) is not None and size[1] == SECOND:
+        unit, end = f"{unit}/{per[1]}", per.end()
     return _Token("number", match["number"], unit, match.start("number"), end)
 
 

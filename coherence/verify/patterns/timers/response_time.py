@@ -6,7 +6,8 @@ the second event to the first is added up: windows of timers (a batch window, a 
 something else ends) and ranges of activities.  Where several ways lead there, the quickest counts.  The promise
 may be met exactly.  A timer that something else may end first (`unless`) promises nothing by itself.  An activity in
 which a thing answers lasts as long as the calls that it makes, at any depth, their tries that fail included.  What
-waits for itself, by whatever way, never comes.
+waits for itself, by whatever way, never comes.  What comes from outside may come at any time: a limit in a window on
+how often a timer fires (`counts: recover`, `when_full: reject`) leaves one that comes too soon without its response.
 
 ## Why it hurts
 Each wait is short and has its reason.  Their sum is what a caller sees, and it is above what was promised: a batch
@@ -45,10 +46,12 @@ from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Timer
+from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Chain
 from coherence.verify.events.orders import between
+from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers import repairs
@@ -165,10 +168,33 @@ def _answer(
         )
     if way.unless:
         return _undecided(way, f"needs what happens when {way.unless} is ended first (its `unless`)")
+    if (limited := _limited(subject, way)) is not None and len(kind) == 1:
+        return limited
     held = orders.interruptions(subject.design, way.chain)
     if held.loops and way.window.latest + held.longest > way.limit:
         return _undecided(way, f"needs whether {held.words} prolongs it")
     return _proved(way, way.window.latest)
+
+
+def _limited(subject: Subject, way: ResponsePath) -> Finding | None:
+    """Returns the conflict of a limit on how often a timer fires with a response that each event is promised."""
+    if not any(isinstance(limit.window, Quantity) for limit in subject.design.limits.values()):
+        return None
+    from coherence.verify.patterns.timers._held_responses import held_response, message
+
+    held = held_response(known(subject), way.chain, way.window.latest or way.limit, way.limit)
+    if held is None:
+        return None
+    second = way.chain[0].effect
+    steps = [Step(held.apart * n, f"{way.start}: {held.timer} answers") for n in range(min(held.most, 7))]
+    steps.append(Step(held.due, f"{way.start} once more: {held.limit.name} holds {held.timer} back"))
+    steps.append(Step(held.due + way.limit, f"the promised time is over, without '{second}'"))
+    numbers: Numbers = {"within": (way.limit, "s"), "lets through": (held.most, ""), "window": (held.window, "s")}
+    return QUESTION.conflict(
+        message(held, way.start, second, way.limit), (held.limit.place.labelled("holds it back"), *way.places),
+        (*way.of, held.limit.name), arithmetic(numbers, witness=steps), certain=False,
+        assumptions=(f"'{way.start}' comes again as soon as it has been answered", *_assumed(way)),
+    )  # fmt: skip
 
 
 def _undecided(way: ResponsePath, needs: str) -> Finding:
