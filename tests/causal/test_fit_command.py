@@ -380,7 +380,7 @@ def test_requests_without_an_entitlement_ask_for_it(ask: Asking) -> None:
     found = ask.told("--requests", str(SPEC / "requests.csv"))
     assert found.code == 0
     told = found.section("Indices of coordination")
-    assert "measure how many servers the latency class may claim (its entitlement)" in told
+    assert "measure how many servers the latency class may claim (`entitlement` of its workload)" in told
     assert "HCL" in told
     assert "refused" in found.section("Queueing")
 

@@ -70,9 +70,11 @@ def missing_inputs(facts: IndexInputs, *, twin: bool = False, columns: tuple[str
         return ("a log of requests with arrival, need and end",)
     lacking = [f"column '{name}': {COLUMNS[name]}" for name in columns if name in facts.log.lacks]
     if twin and facts.servers is None:
-        lacking.append("how many servers the latency class may claim (its entitlement)")
+        lacking.append("how many servers the latency class may claim (`entitlement` of its workload)")
     if twin and len(facts.log.classes) > 1 and facts.latency_class not in facts.log.classes:
-        lacking.append(f"which of the classes {', '.join(facts.log.classes)} is the latency class")
+        lacking.append(
+            f"which of the classes {', '.join(facts.log.classes)} is the latency class (its workload has `entitlement`)"
+        )
     return tuple(lacking)
 
 

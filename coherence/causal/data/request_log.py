@@ -28,7 +28,7 @@ COLUMNS: Mapping[str, str] = {
     "need": "isolated need: seconds the request takes alone",
     "end": "time of the first accepted answer, or of giving up (s); empty while in flight",
     "outcome": "'completed', or how it ended",
-    "deadline": "seconds after arrival within which an answer is of use",
+    "deadline": "seconds after arrival within which an answer is of use (`deadline` of its workload)",
     "attempts": "attempts sent, the first one counted",
     "class": "class of work",
     "service": "service or node",

@@ -133,7 +133,7 @@ def test_the_latency_class_must_be_named() -> None:
     log = request_log([0.0, 1.0], [1.0, 1.0], [1.5, 2.5], work_class=["chat", "batch"])
     found = measured_indices(IndexInputs(log, servers=1), ["DI"])[0]
     assert isinstance(found, IndexRefusal)
-    assert found.measure == ("which of the classes batch, chat is the latency class",)
+    assert found.measure == ("which of the classes batch, chat is the latency class (its workload has `entitlement`)",)
     alone = measured_indices(IndexInputs(log.of_class("chat"), servers=1), ["DI"])[0]
     assert isinstance(alone, MeasuredIndex)
     with pytest.raises(UsageError, match="there is no index 'DJ'"):

@@ -98,7 +98,7 @@ def test_more_bursts_than_a_page_holds_are_in_the_data() -> None:
 
 def test_what_is_missing_is_asked_for() -> None:
     (line,) = lines(answered(log_of()))
-    assert line == "refused: measure how many servers the latency class may claim (its entitlement)"
+    assert line == "refused: measure how many servers the latency class may claim (`entitlement` of its workload)"
 
 
 def test_without_a_log_nothing_is_told() -> None:

@@ -76,4 +76,4 @@ def test_a_queue_that_outlives_its_burst_does_not_return() -> None:
 def test_what_is_missing_is_undecided() -> None:
     found = decide(IndexInputs(request_log([0.0], [1.0], [1.0])), seed=1)
     assert found.verdict == UNDECIDED
-    assert found.reasons == ("how many servers the latency class may claim (its entitlement)",)
+    assert found.reasons == ("how many servers the latency class may claim (`entitlement` of its workload)",)
