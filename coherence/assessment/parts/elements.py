@@ -42,7 +42,7 @@ def reproduced(*words: str) -> Element:
 def rounded(value: float, digits: int = 4, *, sign: bool = False) -> str:
     """Returns a number to so many digits, without an exponent below a billion: `16300`, `0.0123`, `+4.53`."""
     number = float(f"{value:.{digits}g}")
-    return f"{number:+.9g}" if sign else f"{number:.9g}"
+    return f"{number:+.9g}" if sign and number else f"{number:.9g}"
 
 
 def note(text: str) -> Element:

@@ -50,12 +50,12 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
     path, earlier = assessment.before
     gone = _without(earlier.findings, assessment.findings)
     come = _without(assessment.findings, earlier.findings)
-    rows = [(words, str(before), str(after), f"{after - before:+d}") for words, before, after in
+    rows = [(words, str(before), str(after), rounded(after - before, sign=True)) for words, before, after in
             _counts(earlier.accounting, assessment.report.accounting)]  # fmt: skip
     for verdict in (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.PROVED):
         before = sum(f.verdict is verdict for f in earlier.findings)
         after = len(assessment.of_verdict(verdict))
-        rows.append((f"findings: {verdict.value}", str(before), str(after), f"{after - before:+d}"))
+        rows.append((f"findings: {verdict.value}", str(before), str(after), rounded(after - before, sign=True)))
     return (
         table("What is counted", ("count", "before", "after", "change"), rows, numbers="1 2 3"),
         _listed("Gone since", gone), _listed("New", come),
@@ -85,7 +85,8 @@ def _figures(assessment: Assessment) -> Iterator[Child]:
     changes = [RunChange(earlier[r.key], later[r.key], r) for r in runs.changed if r.key in earlier and r.key in later]
     drawn = ratios_drawing(f"Before and after: {assessment.system}", list(_ratios(changes))[:MOST])
     if drawn is not None:
-        words = "Figures of runs on the same chances, as multiples of what they were; whiskers are 95 % intervals."
+        words = ("Figures of runs on the same chances, as multiples of what they were; whiskers are 95 % intervals, "
+                 "and an arrow leads beyond the axis.")  # fmt: skip
         yield pictured(drawn, words, wide=True)
     rows = [(c.name, _value(c.before), _value(c.after), _interval(c.change), c.change.unit) for c in changes]
     header = ("figure", "before", "after", "change (95 %)", "unit")

@@ -25,11 +25,14 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
     )  # fmt: skip
     more = [note(f"Not listed above: {text}.") for text in grouped(counted[MOST:])]
     listed = [note(text) for text in listed_only(report.not_read)]
-    files = [(file.path, "not shown" if assessment.anonymous else file.sha256) for file in report.inputs]
-    inputs = table("Input", ("file", "SHA-256"), files)
+    earlier = assessment.before[1].inputs if assessment.before is not None else ()
+    roles = (("assessed", report.inputs), ("compared with", earlier))
+    files = [(file.path, "not shown" if assessment.anonymous else file.sha256, role)
+             for role, inputs in roles for file in inputs]  # fmt: skip
+    named = table("Input", ("file", "SHA-256", "is"), files)
     used = table("Versions", ("program", "version"), [*versions().items()])
     return (h("h3", "Assumed throughout"), assumed, h("h3", "Not read"), unread, *more, *listed,
-            h("h3", "Computed from"), inputs, used)  # fmt: skip
+            h("h3", "Computed from"), named, used)  # fmt: skip
 
 
 def _of_loops(assessment: Assessment) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from coherence.assessment.parts.answers import Assessment
 from coherence.assessment.parts.elements import FigurePart, note, pictured, reproduced, table
@@ -32,11 +32,25 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
     margins = table("Margins at the first operating point (linearised)", MARGINS, rows) if rows else note(
         "No margin: no group has an operating point that could be linearised."
     )  # fmt: skip
-    drawn: list[Child] = []
+    drawn: list[Child] = [note(_of_laws(dropped))] if rows and (dropped := _dropped(loops.analysis.groups)) else []
     if loops.figure is not None and loops.figure.panels:
         caption = "Exact runs of each group, and how strongly it passes a disturbance on by its period."
-        drawn = [pictured(FigurePart(loops.figure, "loops-"), caption, wide=True)]
+        drawn += [pictured(FigurePart(loops.figure, "loops-"), caption, wide=True)]
     return (groups, margins, *drawn, reproduced("analyze", assessment.path))
+
+
+def _dropped(groups: Sequence[GroupAnalysis]) -> tuple[str, ...]:
+    """Returns what the margins leave out of laws: `tolerance`, `hold windows`."""
+    names = (name.rpartition(" of ")[0] for group in groups for point in group.points[:1] for name in point.dropped)
+    return tuple(dict.fromkeys(names))
+
+
+def _of_laws(dropped: Sequence[str]) -> str:
+    """Returns how margins and exact runs differ in what they are about."""
+    return (
+        f"Margins are of the laws without their {', '.join(dropped)}: a loop may rest within these and yet swing where "
+        "something moves it out of them. Exact execution has them all, and is about the starts that it names."
+    )
 
 
 def _group(group: GroupAnalysis) -> tuple[str, str, str, str]:

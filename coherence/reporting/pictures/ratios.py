@@ -26,7 +26,7 @@ class ChangeRatio:
 
 
 def ratios_drawing(title: str, rows: Sequence[ChangeRatio]) -> Drawing | None:
-    """Returns a row for each figure; None where none is above 0."""
+    """Returns a row for each figure; None where none is above 0.  An arrow leads to what lies beyond the axis."""
     drawn = [row for row in rows if row.value > 0]
     if not drawn:
         return None
@@ -63,6 +63,13 @@ def _axis(ends: tuple[float, float], bottom: float) -> Iterator[Child]:
 def _row(row: ChangeRatio, y: float, ends: tuple[float, float]) -> Iterator[Child]:
     yield words_at(LEFT - 14, y + 4, cut(row.name, LEFT - 24), "ink", anchor="end")
     x0, x1 = _at(row.low, ends), _at(row.high, ends)
-    yield h("path", d=f"M{x0:.1f} {y:.1f}H{x1:.1f}M{x0:.1f} {y - 4:.1f}v8M{x1:.1f} {y - 4:.1f}v8", class_="span")
-    yield h("circle", cx=_at(row.value, ends), cy=y, r=4.5, class_="dot")
+    sides = _end(x0, y, 6 if row.low < ends[0] else 0) + _end(x1, y, -6 if row.high > ends[1] else 0)
+    yield h("path", d=f"M{x0:.1f} {y:.1f}H{x1:.1f}{sides}", class_="span")
+    if ends[0] <= row.value <= ends[1]:
+        yield h("circle", cx=_at(row.value, ends), cy=y, r=4.5, class_="dot")
     yield words_at(WIDTH - RIGHT + 12, y + 4, cut(row.words, WORDS), "muted small")
+
+
+def _end(x: float, y: float, back: float) -> str:
+    """Returns the end of an interval as a path: a cap, or an arrow with arms so far back where it leads on."""
+    return f"M{x + back:.1f} {y - 4:.1f}L{x:.1f} {y:.1f}L{x + back:.1f} {y + 4:.1f}"
