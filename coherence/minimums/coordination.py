@@ -69,6 +69,10 @@ TASKS = (
         _with(why=FLP),
         _with("delay_bound", bound="agreement_rounds"),
     )),
+    Task("steps", "reads and writes of shared registers until all processes have decided", (
+        _with(why="M. Loui and H. Abu-Amara 1987: no rule without lots decides in all runs"),
+        _with("lots", bound="randomised_agreement_steps"),
+    )),
     Task("read", "longest time of a linearizable read", (
         _with(bound="linearizable_read"),
         _with("clock", why="a copy may answer at once: H. Attiya and J. Welch, TOCS 12(2), 1994", value=0.0),

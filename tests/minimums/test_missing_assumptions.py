@@ -67,6 +67,9 @@ from coherence.minimums.registry import entry
         ("overload_free_load", "long_queue"),  # room for as many as are answered in time
         ("neighbour_skew", "slow_drift"),  # what a fast member hears would come sooner than the least delay
         ("optimisation_messages", "many_coordinates"),  # a chain that ends has less behind the known ones
+        ("task_system_ratio", "symmetric_moves"),  # round three states, one way dearer: 4.5 times
+        ("task_system_ratio", "any_task"),  # paging: as many times as a cache has slots
+        ("one_bit_sensors", "one_bit"),  # silence as a third message
         ("reading_age_mean", "free_phases"),  # a loop that reads just after its sensor
         ("reading_age_longest", "free_phases"),
     ],

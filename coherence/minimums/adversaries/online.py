@@ -25,6 +25,39 @@ def bought(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
     return max(Fraction(sum(p), len(p)) / min(last, price) for last, p in zip(days, paid, strict=True))
 
 
+def served(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """A rule goes round some states, and takes so much in each before it moves on; tasks charge where it is.
+
+    It goes round until what each state has cost hindsight differs as it did before; the ratio is that of these rounds.
+    """
+    assert bound
+    states = int(inputs["states"])
+    if dropped & {"no_forecast", "offline_optimum"} or ("any_task" in dropped and choose((False, True))):
+        return Fraction(1)  # it knows what comes, or waits in a state that no task charges
+    if "deterministic_policy" in dropped:  # lots, alike distances: Borodin, Linial and Saks 1992
+        return Fraction(2) if states == 2 else 2 * sum(Fraction(1, k) for k in range(1, states + 1))
+    back = choose((1, 2)) if "symmetric_moves" in dropped else 1
+    away = [[0 if i == j else 1 if (j - i) % states == 1 else back for j in range(states)] for i in range(states)]
+    ways = [at for at in itertools.product(range(states), repeat=states) if all(a != b for a, b in _turns(at))]
+    turns = [(a, b, Fraction(choose(range(1, 5)), 2)) for a, b in _turns(choose(ways))] if states > 1 else []
+    best, paid, seen = [Fraction(0)] * states, Fraction(0), dict[tuple[Fraction, ...], tuple[Number, Number]]()
+    while turns:
+        apart = tuple(cost - min(best) for cost in best)
+        if apart in seen:
+            before, least = seen[apart]
+            return (paid - before) / (min(best) - least) if min(best) > least else HUGE
+        seen[apart] = (paid, min(best))
+        for at, after, taken in turns:
+            best[at] += taken
+            best = [min(cost + away[j][i] for j, cost in enumerate(best)) for i in range(states)]
+            paid += taken + away[at][after]
+    return Fraction(1)  # one state
+
+
+def _turns(at: tuple[int, ...]) -> list[tuple[int, int]]:
+    return [*zip(at, at[1:] + at[:1], strict=True)]
+
+
 def ordered(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
     """A server gives each unit of time to one request that is there, or to none."""
     assert bound
@@ -91,6 +124,7 @@ def tried(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
     return max(counts)
 
 
+HUGE = Fraction(10**9)  # of a ratio to nothing
 TRACES = (((0, 1, 2), (4, 1, 2)), ((0, 0), (3, 1)), ((0, 0, 1), (2, 3, 1)))
 ADVERSARIES = (
     Adversary(
@@ -98,6 +132,12 @@ ADVERSARIES = (
         {"ski_rental": tuple({"price": Fraction(b)} for b in (1, 2, 5))},
         bought,
         ("deterministic_policy", "no_forecast", "offline_optimum"),
+    ),
+    Adversary(
+        "tasks that charge where a rule is",
+        {"task_system_ratio": tuple({"states": Fraction(n)} for n in (1, 2, 3))},
+        served,
+        ("deterministic_policy", "no_forecast", "offline_optimum", "any_task", "symmetric_moves"),
     ),
     Adversary(
         "orders of requests",

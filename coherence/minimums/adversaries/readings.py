@@ -1,4 +1,4 @@
-"""Models of what readings tell: tosses until a rule decides, alarms, samples of a channel, coordinates, and bits."""
+"""Models of what readings tell: tosses, alarms, samples of a channel, coordinates, bits of sensors and of states."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any, cast
 from coherence.base.bisection import halved
 from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
 from coherence.minimums.bound import Inputs, several
+from coherence.minimums.bounds.one_bit_sensors import above, best_threshold, counted
 from coherence.minimums.bounds.optimisation_messages import error_left, reached
 from coherence.minimums.bounds.sampled_at_will_age import mean_age, threshold
+from coherence.minimums.bounds.separate_controllers_cost import levels, linear
 from coherence.minimums.detection import ratio_of
 from coherence.minimums.floors import Number
 
@@ -149,6 +151,31 @@ def told_in_bits(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset
     return square * ROUNDED
 
 
+def voted(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Sensors with one threshold send a bit each, and whoever decides counts them."""
+    assert bound
+    shift, false_alarm, miss = (float(inputs[name]) for name in ("shift", "false_alarm", "miss"))
+    if "gaussian_readings" in dropped:
+        return 1  # readings of two values tell all at once
+    if "known_laws" in dropped:
+        shift *= 2
+    if "one_bit" in dropped:  # whole readings: their mean is compared with a threshold
+        wanted = halved(lambda x: above(x) > false_alarm, 0.0, 20.0)[1]
+        return math.ceil(((wanted + halved(lambda x: above(x) > miss, 0.0, 20.0)[1]) / shift) ** 2)
+    threshold = best_threshold(shift) + choose((-0.5, -0.2, 0.0, 0.2, 0.5)) * shift
+    return counted(above(threshold), above(threshold - shift), false_alarm, miss)
+
+
+def controlled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """The first controller leaves a part of the state, or moves it to one of several levels."""
+    assert bound
+    price, spread = float(inputs["price"]), float(inputs["spread"])
+    if dropped:
+        return 0.0  # the second one is told, or knows the two values that the state has
+    part, step = choose(range(11)), choose(range(1, 12))
+    return min(linear(price, spread, part / 10), levels(price, spread, spread * step / 4))
+
+
 def _times(*times: int) -> Inputs:
     return {"times": cast("Any", tuple(map(Fraction, times)))}
 
@@ -194,5 +221,22 @@ ADVERSARIES = (
         },
         told_in_bits,
         ("gaussian_disturbance", "no_forecast", "linear_plant", "uniform_samples", "delimited_messages"),
+    ),
+    Adversary(
+        "sensors of one bit",
+        {
+            "one_bit_sensors": tuple(
+                _given(shift=d, false_alarm=a, miss=m)
+                for d, a, m in ((0.5, 0.000001, 0.1), (1, 0.001, 0.05), (0.2, 0.0000000001, 0.2))
+            )
+        },
+        voted,
+        ("one_bit", "gaussian_readings", "known_laws"),
+    ),
+    Adversary(
+        "two controllers",
+        {"separate_controllers_cost": tuple(_given(price=k, spread=s) for k, s in ((0.2, 5), (1, 1), (0.5, 3)))},
+        controlled,
+        ("gaussian_readings", "told_through_state"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Models of a register in copies: when a write is over, when a copy shows it, and how long a read looks at its copy."""
+"""Models of registers: in copies (when a write is over, how long a read looks), and shared by processes that agree."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
 from coherence.minimums.bound import Inputs
+from coherence.minimums.bounds.randomised_agreement_steps import decides
 from coherence.minimums.floors import Number
 
 PARTS = 8  # of the uncertainty; the least delay is that long too
@@ -48,9 +49,30 @@ def write(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
     return Fraction(lasts, PARTS) * Fraction(inputs["uncertainty"])
 
 
+def agreed(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Each process has a way to decide alone; whoever schedules lets all come to their first write before any writes.
+
+    No process may decide otherwise than one that was alone while it stood before its first write.
+    """
+    assert bound
+    processes = int(inputs["processes"])
+    if dropped:  # one process proposes, or a step is a compare-and-swap, or all are in step, or each takes its chance
+        return processes
+    ways = [choose(("w", "wr", "rw", "rwr", "wrr")) for _ in range(processes)]
+    if any(decides(one, other) not in {(0, 0), (1, 1)} for one in ways for other in ways):
+        raise HopelessError
+    return sum(map(len, ways))
+
+
 UNSURE = ({"uncertainty": Fraction(1)}, {"uncertainty": Fraction(20, 1000)})
 SWITCHES = ("messages_only", "unrelated_delays", "several_users")
 ADVERSARIES = (
     Adversary("reads of copies", {"linearizable_read": UNSURE}, read, SWITCHES),
     Adversary("writes to copies", {"linearizable_write": UNSURE}, write, SWITCHES),
+    Adversary(
+        "processes that decide alone",
+        {"randomised_agreement_steps": tuple({"processes": Fraction(n)} for n in (2, 3))},
+        agreed,
+        ("any_schedule", "any_proposer", "registers_only", "sure_agreement"),
+    ),
 )

@@ -5,6 +5,7 @@ A value of a ceiling is tried on both sides of it, in steps of a tenth.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, cast
@@ -87,6 +88,27 @@ def lost(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -
     return first_loss(settles, at(entry(bound).bound, inputs))
 
 
+def cut(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """What is not known of a state is an interval that grows each step, and is cut into cells where a message comes.
+
+    A moment of its length is followed; cells may be unlike.
+    """
+    assert bound
+    loss, bits, moment = (float(inputs[name]) for name in ("loss", "bits", "moment"))
+    bits += 0.5 if dropped & {"uniform_samples", "delimited_messages"} else 0  # when it comes, or how long it is
+    first = choose((0.5, 0.3, 0.1))  # a first half of the cells takes such a part of the interval
+    left = sum(math.pow(2, (1 - bits) * moment) * math.pow(part, 1 + moment) for part in (first, 1 - first))
+    in_turn = "independent_losses" in dropped and choose((False, True))  # one message of two arrives
+
+    def settles(growth: float) -> bool:
+        growth = growth / 2 if "linear_plant" in dropped else growth  # it saturates
+        if in_turn:
+            return loss <= 0.5 and math.pow(growth, 2 * moment) * left < 1
+        return math.pow(growth, moment) * (loss + (1 - loss) * left) < 1
+
+    return first_loss(settles, at(entry(bound).bound, inputs))
+
+
 def retried(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
     """A queue of a thousand time-outs, slot by slot: what waits too long is tried again, and served all the same."""
     tries = int(inputs["tries"])
@@ -142,6 +164,16 @@ ADVERSARIES = (
     Adversary(
         "readings that get lost", {"lost_readings": tuple(_given(growth=g) for g in (1.5, 2, 1.1))}, lost,
         ("independent_losses",),
+    ),
+    Adversary(
+        "messages that cut what is not known",
+        {
+            "lossy_channel_growth": tuple(
+                _given(loss=p, bits=b, moment=m) for p, b, m in ((0.5, 1, 2), (0.1, 2, 1), (0.3, 3, 4))
+            )
+        },
+        cut,
+        ("linear_plant", "independent_losses", "uniform_samples", "delimited_messages"),
     ),
     Adversary(
         "tries that keep an overload",
