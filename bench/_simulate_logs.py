@@ -16,11 +16,34 @@ from pathlib import Path
 from bench.harness import Row
 from coherence.language.reading import read_text
 from coherence.simulate.logs import ReplayComparison, design_text, find_runs, replay_logs
+from coherence.verify.jobs.running.recorded_evictions import recorded_evictions
 
 TOP = Path(__file__).resolve().parents[1]
 SHARED = TOP.parent / "shared" / "data" / "k8s-failure-reproduction" / "failure_cases"
 DELAYS = re.compile(r"runs: [0-9]+ s, seen: [0-9]+ s, counted: [^,]*,")
 EXCERPTS = TOP / "tests" / "data" / "k8s_failure_reproduction"
+DUPLICATES = """coherence: 1
+components: {nginx_deployment: {copies: 4, needs: 2 cpu}}
+places: {kind_worker: {cpu: 7}, kind_worker2: {cpu: 2}}
+loops:
+  remove_duplicates:
+    timescale: {period: 10 s}
+    trigger: count of nginx_deployment by node > 2
+    actuation: {evict: nginx_deployment}
+"""
+SPREAD = """coherence: 1
+components: {nginx_deployment: {copies: 4}}
+places:
+  kind_worker: {lifecycle: spot}
+  kind_worker2: {lifecycle: spot}
+  kind_worker3: {lifecycle: on_demand}
+placement: {nginx_deployment: [prefer on lifecycle spot, prefer spread by lifecycle <= 1]}
+loops:
+  remove_violating:
+    timescale: {period: 10 s}
+    trigger: count of nginx_deployment by lifecycle > 2
+    actuation: {evict: nginx_deployment}
+"""
 
 
 def rows() -> Iterator[Row]:
@@ -43,6 +66,18 @@ def rows() -> Iterator[Row]:
         f"of {len(made)}",
         f"{plain} without delays of the readings",
     )
+    yield from _evictor_rows()
+
+
+def _evictor_rows() -> Iterator[Row]:
+    """Recorded runs of a descheduler: is every eviction and placement a step of its design, at its time?"""
+    for name, design in (("C5", DUPLICATES), ("C5-min_scale", DUPLICATES), ("C8", SPREAD)):
+        for found in recorded_evictions(read_text(design), EXCERPTS / name):
+            agree = sum(one.agrees for one in found.episodes)
+            count, moves = len(found.episodes), sum(one.moves for one in found.episodes)
+            yield Row(
+                f"{name}: episodes of a descheduler that agree", agree, f"== {count}", f"of {count}", f"{moves} moves"
+            )
 
 
 def _of(case: str, one: ReplayComparison) -> Iterator[Row]:

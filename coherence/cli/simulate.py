@@ -84,7 +84,9 @@ OF_A_RUN = (
 @click.option(
     "--picture", metavar="FILE", help="Draw the runs, over time and by how long answers took: FILE.svg or .png."
 )
-@click.option("--observed", metavar="FOLDER", help="Logs of a real autoscaler: did it what the design predicts?")
+@click.option(
+    "--observed", metavar="FOLDER", help="Logs of a real autoscaler or evictor: did it what the design predicts?"
+)
 @strict_option()
 @output_option("text", "json", "junit")
 def command(  # noqa: PLR0913  (one parameter per option)
@@ -227,14 +229,31 @@ def _replay(path: str, folder: str, *, strict: bool) -> int:
     from coherence.base.reads import recorded
     from coherence.cli._unread import left_out_text
     from coherence.door.unread import left_out, unread
-    from coherence.simulate.logs import rendered, replay_logs
 
     design = one_entry(path).design
     with recorded() as reads:
-        replayed = replay_logs(Path(folder), design)
+        text, agrees = _laid_beside(design, Path(folder))
     lines = unread("observed", design, reads)
-    print_text("\n".join((rendered(replayed), *left_out_text(left_out(design, reads)), *unread_text(lines))))
-    return strict_code(0 if replayed.possible else 1, lines, strict=strict)
+    print_text("\n".join((text, *left_out_text(left_out(design, reads)), *unread_text(lines))))
+    return strict_code(0 if agrees else 1, lines, strict=strict)
+
+
+def _laid_beside(design: Design, logs: Path) -> tuple[str, bool]:
+    """Returns what logs say of the evictors of a design, or where it has none of its autoscaler, and whether it agrees.
+
+    Raises InputError and UsageError.
+    """
+    from coherence.verify.jobs.eviction_case import evicting
+
+    if evicting(design):
+        from coherence.verify.jobs.running import recorded_evictions as evictions
+
+        by_thing = evictions.recorded_evictions(design, logs)
+        return "\n".join(map(evictions.rendered, by_thing)), all(thing.agrees for thing in by_thing)
+    from coherence.simulate.logs import rendered, replay_logs
+
+    replayed = replay_logs(logs, design)
+    return rendered(replayed), replayed.possible
 
 
 def _value(text: str) -> tuple[str, Fraction]:

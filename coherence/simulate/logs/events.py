@@ -1,8 +1,9 @@
-"""Reads `kubectl get events -o json`: when each pod got a node and when its container started."""
+"""Reads `kubectl get events -o json`: its events, when each pod got a node and when its container started."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,15 +25,20 @@ class PodStart:
 
 def read_starts(path: Path) -> tuple[PodStart, ...]:
     """Returns every pod that was given a node, in that order.  Raises InputError for text that is not such JSON."""
+    return starts_of(items_of(path))
+
+
+def items_of(path: Path) -> list[dict[str, Any]]:
+    """Returns the events of a file as they are written.  Raises InputError for text that is not such JSON."""
     try:
-        items = json.loads(whole_text(path, lenient=True))["items"]
+        items: list[dict[str, Any]] = json.loads(whole_text(path, lenient=True))["items"]
     except json.JSONDecodeError as error:
         place = Place(path.name, error.lineno, error.colno, error.lineno, error.colno + 1)
         raise InputError([Problem(place, f"not JSON: {error.msg}", "write `kubectl get events -o json`")]) from error
     except (KeyError, TypeError) as error:
         place = Place(path.name, 1, 1, 1, 1)
         raise InputError([Problem(place, "no list of events", "write `kubectl get events -o json`")]) from error
-    return starts_of(items)
+    return items
 
 
 def starts_of(items: list[dict[str, Any]]) -> tuple[PodStart, ...]:
@@ -40,15 +46,15 @@ def starts_of(items: list[dict[str, Any]]) -> tuple[PodStart, ...]:
     bound: dict[str, int] = {}
     started: dict[str, int] = {}
     for item in items:
-        about, moment = item.get("involvedObject", {}), _moment(item)
+        about, moment = item.get("involvedObject", {}), moment_of(item)
         table = {"Scheduled": bound, "Started": started}.get(item.get("reason", ""))
         if table is not None and about.get("kind") == "Pod" and moment is not None:
             table[about["name"]] = min(moment, table.get(about["name"], moment))
     return tuple(PodStart(pod, at, started.get(pod)) for pod, at in sorted(bound.items(), key=lambda one: one[::-1]))
 
 
-def _moment(item: dict[str, Any]) -> int | None:
-    """Returns an event of the scheduler has no firstTimestamp but an eventTime."""
+def moment_of(item: Mapping[str, Any]) -> int | None:
+    """Returns when an event first happened (Unix seconds); those of the scheduler have an eventTime alone."""
     for text in (item.get("firstTimestamp"), item.get("eventTime"), item.get("metadata", {}).get("creationTimestamp")):
         if text:
             return unix(text)

@@ -96,7 +96,7 @@ def eviction_run(
     state, constants = _filled(there, members, draw), values_at(case, there, members)
     if state is None:
         return None
-    periods = [_period(loop) for loop in case.loops]
+    periods = [period_of(loop) for loop in case.loops]
     turns = [(period, k) for k, period in enumerate(periods)]
     heapq.heapify(turns)
     while turns[0][0] <= until and len(events) < most and not _is_at_rest(case, there, state, constants):
@@ -110,7 +110,8 @@ def eviction_run(
     return RelationRun(tuple(events), _is_at_rest(case, there, state, constants)), state
 
 
-def _period(loop: EvictingLoop) -> float:
+def period_of(loop: EvictingLoop) -> float:
+    """Returns how often an evictor looks (s): once a second where the design does not say."""
     scale = loop.loop.timescale
     return float(scale.period.low) if scale is not None and scale.period is not None else 1.0
 
