@@ -1,7 +1,8 @@
 """Bounds how long a task holds a member of a thing: for its own work, and for the calls that the member waits for.
 
 Where a rate says what a member serves, nothing says how long one task holds it; a call without a limit waits for as
-long as its callee lets it wait.  A try that is cancelled frees its member.
+long as its callee lets it wait.  A try that is cancelled frees its member.  Of a law without a longest time some tasks
+take the mean or longer.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.call_graph import CANCELS, call_tree
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.queues.service_means import mean_service
 from coherence.verify.queues.stated_capacities import WHOLE
 
 ZERO = Fraction(0)
@@ -73,9 +75,11 @@ def longest(workload: Workload) -> Quantity | None:
 
 
 def _stated(facts: DesignFacts, workload: Workload, thing: str) -> list[Quantity]:
-    """Returns the longest times that are stated for a task: that of the workload, and that of the thing."""
+    """Returns the times that are stated for a task: the longest of the workload, or the mean of one without, and that
+    of the thing.
+    """
     serve = time_of(facts.design.components.get(thing), "answer")
-    return [own for own in (longest(workload), serve) if own is not None]
+    return [own for own in (longest(workload) or mean_service(workload), serve) if own is not None]
 
 
 def _own(facts: DesignFacts, workload: Workload, thing: str, stated: Sequence[Quantity]) -> MemberHold:

@@ -127,14 +127,18 @@ class CallPaths:
             path = path.then(_longest_of(thing, own, known_parts))
         return path
 
-    def _of_call(self, call: Call) -> QueuePath | None:
+    def of_try(self, call: Call) -> QueuePath | None:
+        """Returns the path behind one try of a call, however long its caller waits; None as of `longest`."""
         thing = str(call.callee)
         station = station_of(self.facts, thing)
         full = station is not None and (station.each.open or station.demand.high >= station.capacity)
         inner = None if call.cases or full else self.longest(thing)
-        if inner is None:
+        return None if inner is None else _under_way(self.facts, call).then(self._own(thing, station)).then(inner)
+
+    def _of_call(self, call: Call) -> QueuePath | None:
+        path, plan = self.of_try(call), retry_policy_of(call)
+        if path is None:
             return None
-        path, plan = _under_way(self.facts, call).then(self._own(thing, station)).then(inner), retry_policy_of(call)
         end = longest_end(plan)
         if plan.retries:
             again = f"a bound on {call.name}, which is tried again"

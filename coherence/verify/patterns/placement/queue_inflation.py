@@ -1,7 +1,8 @@
 """queue inflation: each queue of a path is within its limit, and the waits together outlast the request.
 
 ## What
-A request with a `deadline` passes queues, one after another, each with a limit on what may wait (`when_full: reject`).
+A request with a `deadline`, or whose call is given up after its limit and not tried again, passes queues, one after
+another, each with a limit on what may wait (`when_full: reject`).
 The last of a full queue waits limit / (members x rate of one).  Where the sum of these waits and of the services is
 beyond the deadline, requests are late while no queue is over its limit and no pool is asked for more than it serves,
 even where each wait is within the deadline.  Where the sum is within it, and nothing else can keep a request, that is a
@@ -50,6 +51,8 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.calls import Call
+from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.calls.retry_policies import retry_policy_of
@@ -71,14 +74,33 @@ def ask(subject: Subject) -> Iterator[Finding]:
     facts = known(subject)
     paths, slower = CallPaths(facts), CallPaths(facts, fewest=True)
     for workload in design.workload.values():
-        path = paths.longest(workload.name) if workload.deadline is not None else None
-        if path is not None and workload.deadline is not None and path.queues:
-            path = _shared(facts, workload, path)
-            if path.time > workload.deadline.low:
-                yield _conflict(subject, workload, workload.deadline, path)
-            else:
-                slow = _shared(facts, workload, slower.longest(workload.name) or path)
-                yield _ends(facts, workload, workload.deadline, slow)
+        for deadline, call in _patiences(design, workload):
+            path = _behind(paths, workload, call)
+            if path is not None and path.queues:
+                path = _shared(facts, workload, path)
+                if path.time > deadline.low:
+                    yield _conflict(subject, workload, deadline, path)
+                else:
+                    slow = _shared(facts, workload, _behind(slower, workload, call) or path)
+                    yield _ends(facts, workload, deadline, slow)
+
+
+def _patiences(design: Design, workload: Workload) -> Iterator[tuple[Quantity, Call | None]]:
+    """Yields how long requests of a workload wait: its deadline, or the limit of each call that is tried once."""
+    if workload.deadline is not None:
+        yield workload.deadline, None
+        return
+    for call in design.calls:
+        plan = retry_policy_of(call)
+        once = str(call.caller) == workload.name and call.fallback_for is None and not plan.retries
+        stated = [end for end in (call.deadline, call.per_try) if isinstance(end, Quantity)]
+        if once and stated and not plan.streams:
+            yield min(stated, key=lambda end: end.low), call
+
+
+def _behind(paths: CallPaths, workload: Workload, call: Call | None) -> QueuePath | None:
+    """Returns the path of a request, or that behind one of its calls, however long its caller waits."""
+    return paths.longest(workload.name) if call is None else paths.of_try(call)
 
 
 def _shared(facts: DesignFacts, workload: Workload, path: QueuePath) -> QueuePath:
@@ -128,7 +150,7 @@ def _ends(facts: DesignFacts, workload: Workload, deadline: Quantity, path: Queu
     twice = worked_apart(facts, workload, path)
     path = replace(path, most=None, open=twice) if twice else path
     held = [*held_up(facts, (workload.name, *(queue.thing for queue in path.queues)))]
-    places, of = _places(workload, path), _of(workload, path)
+    places, of = _places(workload, deadline, path), _of(workload, path)
     if held or path.most is None or path.most > deadline.low:
         needs = held[0] if held and path.most is not None and path.most <= deadline.low else path.open
         needs = needs or f"that the members of {path.queues[0].thing} do not begin at once"
@@ -161,13 +183,12 @@ def _numbers(path: QueuePath, time: Fraction, deadline: Quantity) -> dict[str, t
     return numbers | {"together": (time, "s"), "deadline": (deadline.low, "s")}
 
 
-def _places(workload: Workload, path: QueuePath) -> tuple[Place, ...]:
-    place = workload.deadline.place if workload.deadline is not None else workload.place
+def _places(workload: Workload, deadline: Quantity, path: QueuePath) -> tuple[Place, ...]:
     limits = (
         place_of(queue.limit.at_most, queue.limit).labelled(f"so many wait at {queue.thing}") for queue in path.queues
     )
     caps = [path.cap[1].place.labelled(f"so many of {workload.name} at once")] if path.cap is not None else []
-    return (place.labelled(f"{workload.name} waits no longer"), *limits, *caps)
+    return (deadline.place.labelled(f"{workload.name} waits no longer"), *limits, *caps)
 
 
 def _conflict(subject: Subject, workload: Workload, deadline: Quantity, path: QueuePath) -> Finding:
@@ -184,7 +205,7 @@ def _conflict(subject: Subject, workload: Workload, deadline: Quantity, path: Qu
         )
     numbers, witness = _numbers(path, path.time, deadline), tuple(_witness(path, deadline))
     return QUESTION.conflict(
-        message, _places(workload, path), _of(workload, path), arithmetic(numbers, witness=witness), certain=False,
+        message, _places(workload, deadline, path), _of(workload, path), arithmetic(numbers, witness=witness), certain=False,
         assumptions=("queues are first come, first served, and full at one time",),
         repairs=_shorter(subject, path, deadline),
     )  # fmt: skip
