@@ -203,9 +203,9 @@ def _conflict(subject: Subject, workload: Workload, deadline: Quantity, path: Qu
             f"{alone.limit.name} lets {render_quantity(alone.most)} wait at {alone.thing}, {work}, and requests of "
             f"{workload.name} are given up after {render_seconds(deadline.low)}"
         )
-    numbers, witness = _numbers(path, path.time, deadline), tuple(_witness(path, deadline))
+    evidence = arithmetic(_numbers(path, path.time, deadline), witness=tuple(_witness(path, deadline)))
     return QUESTION.conflict(
-        message, _places(workload, deadline, path), _of(workload, path), arithmetic(numbers, witness=witness), certain=False,
+        message, _places(workload, deadline, path), _of(workload, path), evidence, certain=False,
         assumptions=("queues are first come, first served, and full at one time",),
         repairs=_shorter(subject, path, deadline),
     )  # fmt: skip
