@@ -6,6 +6,7 @@ fixed point is solved, run again from there, and attracts where the map contract
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,18 +50,67 @@ def sampled_cycle(model: Model, values: Mapping[str, Num]) -> SampledCycle | Non
     """
     run = SampledRun(model, values)
     size, ticks, due = run.clock.ticks, list[Tick](), 4
-    while len(ticks) < MOST:
-        ticks += [run.advance() for _ in range(size)]
-        laps = len(ticks) // size
-        if laps >= due:
-            due = laps + max(1, laps // 6)
-            try:
+    with contextlib.suppress(OverflowError):
+        while len(ticks) < MOST:
+            ticks += [run.advance() for _ in range(size)]
+            laps = len(ticks) // size
+            if laps >= due:
+                due = laps + max(1, laps // 6)
                 cycle = _first(run, ticks, size)
-            except OverflowError:
-                return None
-            if cycle is not None:
-                return cycle
+                if cycle is not None:
+                    return cycle
     return None
+
+
+class _Record:
+    """The ticks so far as arrays: the number of each word and a row of all values, so that laps are compared fast.
+
+    Raises OverflowError where a value is past a float.
+    """
+
+    def __init__(self, run: SampledRun, ticks: Sequence[Tick]) -> None:
+        numbers: dict[tuple[Any, ...], int] = {}
+        paths = (*run.model.states, *run.model.commands)
+        self.ticks = ticks
+        self.words = np.array([numbers.setdefault(tick.word, len(numbers)) for tick in ticks])
+        rows = [[float(tick.after[path]) for path in paths] for tick in ticks]
+        self.rows = np.array(rows, dtype=float).reshape(len(ticks), len(paths))
+        if not np.all(np.isfinite(self.rows)):
+            raise OverflowError
+        self.most = RECURS * _sizes(self.rows)  # the distance of no two rows of laps that recur is larger
+
+    def repeats(self, size: int) -> Iterator[int]:
+        """Yields numbers of laps after which the word comes thrice."""
+        for laps in range(1, min(len(self.words) // size, 3 * MOST_LAPS) // 3 + 1):
+            first, second, third = (self.words[len(self.words) - k * laps * size :][: laps * size] for k in (3, 2, 1))
+            if np.array_equal(third, second) and np.array_equal(second, first):
+                yield laps
+
+    def consists(self, length: int, part: int) -> bool:
+        """Decides whether the last lap's word is a shorter one several times."""
+        words = self.words[-length:]
+        return length % part == 0 and np.array_equal(words[part:], words[:-part])
+
+    def recurs(self, run: SampledRun, length: int) -> bool:
+        """Decides whether words and values have come back for as long as anything is delayed or remembered."""
+        span, total = length * (1 + math.ceil(run.reach / length)), len(self.rows)
+        if total < span + length or np.any(np.abs(self.rows[-1] - self.rows[-1 - length]) > self.most):
+            return False
+        if _apart(self.rows[-length:], self.rows[-2 * length : -length]) > RECURS:
+            return False
+        late, early = slice(total - span, total), slice(total - span - length, total - length)
+        same = np.array_equal(self.words[late], self.words[early])
+        return same and _apart(self.rows[late], self.rows[early]) <= RECURS
+
+
+def _sizes(rows: Array) -> Array:
+    """Returns the swing of each value; of one that hardly moves a small part of its size."""
+    return np.asarray(np.maximum(np.ptp(rows, axis=0), COARSE * (1 + np.max(np.abs(rows), axis=0))))
+
+
+def _apart(rows: Array, before: Array) -> float:
+    """Returns how far the rows of two laps are from each other, relative to their size."""
+    return float(np.max(np.max(np.abs(rows - before), axis=0) / _sizes(rows), initial=0.0))
 
 
 def _first(run: SampledRun, ticks: Sequence[Tick], size: int) -> SampledCycle | None:
@@ -68,9 +118,10 @@ def _first(run: SampledRun, ticks: Sequence[Tick], size: int) -> SampledCycle | 
     shares).
     """
     tried: list[int] = []
-    for laps in _repeats(ticks, size):
-        again = any(_consists(ticks, laps * size, other * size) for other in tried)
-        cycle = _closed(run, ticks, laps * size, solve=not again)
+    record = _Record(run, ticks)
+    for laps in record.repeats(size):
+        again = any(record.consists(laps * size, other * size) for other in tried)
+        cycle = _closed(run, record, laps * size, solve=not again)
         if cycle is not None:
             return cycle
         if not again:
@@ -78,47 +129,15 @@ def _first(run: SampledRun, ticks: Sequence[Tick], size: int) -> SampledCycle | 
     return None
 
 
-def _consists(ticks: Sequence[Tick], length: int, part: int) -> bool:
-    """Decides whether the last lap's word is a shorter one several times."""
-    words = [tick.word for tick in ticks[-length:]]
-    return length % part == 0 and words[part:] == words[:-part]
-
-
-def _repeats(ticks: Sequence[Tick], size: int) -> Iterator[int]:
-    """Yields numbers of laps after which the word comes thrice."""
-    words = [tick.word for tick in ticks[-3 * MOST_LAPS * size :]]
-    for laps in range(1, len(words) // (3 * size) + 1):
-        length = laps * size
-        if words[-length:] == words[-2 * length : -length] == words[-3 * length : -2 * length]:
-            yield laps
-
-
-def _closed(run: SampledRun, ticks: Sequence[Tick], length: int, *, solve: bool) -> SampledCycle | None:
+def _closed(run: SampledRun, record: _Record, length: int, *, solve: bool) -> SampledCycle | None:
     """Returns the cycle of the last lap, if it recurs or its fixed point does."""
-    lap, before = ticks[-length:], ticks[-2 * length : -length]
-    if _recurs(run, ticks, length):
+    lap, before = record.ticks[-length:], record.ticks[-2 * length : -length]
+    if record.recurs(run, length):
         return _measured(run, lap, _factor(run, lap), "recurrence")
     factor = _factor(run, lap) if solve else None
     if factor is None or factor >= 1 - 1e-9 or not _same_commands(run, lap, before):
         return None
     return _fixed(run.copy(), lap, factor)
-
-
-def _recurs(run: SampledRun, ticks: Sequence[Tick], length: int) -> bool:
-    """Decides whether words and values have come back for as long as anything is delayed, on its way or remembered."""
-    span = length * (1 + math.ceil(run.reach / length))
-    late, early = ticks[-span:], ticks[-span - length : -length]
-    if len(early) < span or _apart(run, ticks[-length:], ticks[-2 * length : -length]) > RECURS:
-        return False
-    return [t.word for t in late] == [t.word for t in early] and _apart(run, late, early) <= RECURS
-
-
-def _apart(run: SampledRun, lap: Sequence[Tick], before: Sequence[Tick]) -> float:
-    """Returns how far two laps are from each other, relative to their size."""
-    paths = (*run.model.states, *run.model.commands)
-    now, then = (np.array([[float(t.after[p]) for p in paths] for t in part]) for part in (lap, before))
-    size = np.maximum(np.ptp(now, axis=0), COARSE * (1 + np.max(np.abs(now), axis=0)))
-    return float(np.max(np.max(np.abs(now - then), axis=0) / size, initial=0.0))
 
 
 def _same_commands(run: SampledRun, lap: Sequence[Tick], before: Sequence[Tick]) -> bool:
@@ -170,7 +189,7 @@ def _fixed(run: SampledRun, lap: Sequence[Tick], factor: float) -> SampledCycle 
         last, ticks = ticks, [run.advance() for _ in lap]
         if [tick.word for tick in ticks] != words:
             return None
-    if _apart(run, ticks, last) > RECURS:
+    if _apart(_Record(run, ticks).rows, _Record(run, last).rows) > RECURS:
         return None
     first = max(lap[0].number - 2 * len(lap), 0) * run.clock.tick  # the word has come thrice
     return replace(_measured(run, ticks, factor, "fixed point of the word"), start=first)

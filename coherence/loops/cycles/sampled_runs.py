@@ -27,6 +27,7 @@ from coherence.simulate.execute.lookback import durations, longest_streak, look_
 Num = Any
 Values = dict[str, Num]
 MOST_TICKS = 4_000  # in one lap
+MOST_BITS = 2_000  # of a denominator: a run whose numbers grow longer goes on in floats
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,9 @@ class SampledRun:
         self.sampled: list[Values] = []
         self.after: list[Values] = []
         self.first = 0  # tick of the oldest remembered values
+        self.in_floats = False
         if self._curved():
-            exact_paths = durations(model)
-            self.values = {
-                p: v if p in exact_paths or isinstance(v, bool) else float(v) for p, v in self.values.items()
-            }
-            self.commanded = {p: float(v) for p, v in self.commanded.items()}
+            self._leave_rationals()
 
     @property
     def time(self) -> Fraction:
@@ -110,8 +108,21 @@ class SampledRun:
         """Decides whether any rate depends on a state, as far as the first instant tells (later ones are checked)."""
         return any(f.terms for f in self._forms())
 
+    def _leave_rationals(self) -> None:
+        """Goes on in floats.  Raises OverflowError."""
+        exact_paths = durations(self.model)
+        self.values = {p: v if p in exact_paths or isinstance(v, bool) else float(v) for p, v in self.values.items()}
+        self.commanded = {p: float(v) for p, v in self.commanded.items()}
+        self.in_floats = True
+
+    def _is_long(self) -> bool:
+        """Decides whether an exact number has grown so long that a step with it costs more than it decides."""
+        return any(v.denominator.bit_length() > MOST_BITS for v in self.values.values() if isinstance(v, Fraction))
+
     def advance(self) -> Tick:
         """Advances one tick: delivers, samples, decides, steps, and moves on."""
+        if not self.in_floats and self._is_long():
+            self._leave_rationals()
         time = self.time
         for _, path, level in [p for p in self.pending if p[0] <= time]:
             self.values[path] = level

@@ -44,6 +44,7 @@ from coherence.simulate.execute.starts import corners
 
 MOST_STARTS = 3
 CONFIRMING = 0.5  # of the time that is left, for the run that confirms a cycle
+NO_LAP = "the run has not become periodic: no lap of whole samples comes back"
 TIE = 1e-12  # of an input: nearer thresholds are met
 Ranges = tuple[tuple[str, float, float], ...]
 
@@ -170,7 +171,7 @@ def _alike(reading: CycleReading, other: CycleReading) -> bool:
 def _sampled(model: Model, name: str, values: Mapping[str, Fraction], deadline: Deadline) -> CycleReading:
     cycle = sampled_cycle(model, values)
     if cycle is None:
-        return CycleReading(name, "undecided", reason="the run has not become periodic")
+        return CycleReading(name, "undecided", reason=NO_LAP)
     ranges = tuple((path, low, high) for path, (low, high) in cycle.ranges.items())
     if cycle.rests:
         return CycleReading(name, "none", ranges=ranges, method=cycle.method, reason="it comes to rest")

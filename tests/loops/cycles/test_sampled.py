@@ -111,6 +111,35 @@ def test_a_tank_without_inflow_rests() -> None:
     assert np.ptp(cycle.ranges["tank.level"]) == 0
 
 
+@pytest.mark.parametrize(("gain", "rests"), [("0.6", True), ("1.1", False)])
+def test_numbers_that_grow_long_go_on_in_floats(gain: str, rests: bool) -> None:
+    """A law that multiplies makes numbers longer at every sample; one swings without a lap of whole samples."""
+    text = f"""coherence: 1
+components:
+  tank: {{state: "level' = (1 - 0.5 * valve.open) / 1 s", from: 4}}
+loops:
+  ctl:
+    timescale: {{period: 2 s, phase: 0 s}}
+    trigger: always
+    actuation:
+      signal: valve.open
+      law: set
+      to: "max(0.1 * delayed(tank.level, 3 s), 2 + {gain} * (delayed(tank.level, 3 s) - 5))"
+      bounds: [0, 100]
+      from: 2
+"""
+    model = elaborate(read_text(text))
+    values = starts(model, {})[0]
+    run = SampledRun(model, values)
+    ticks = [run.advance() for _ in range(4000)]
+    assert run.in_floats
+    assert all(isinstance(tick.after["tank.level"], Fraction) for tick in ticks[:100])
+    cycle = sampled_cycle(model, values)
+    assert (cycle is not None and cycle.rests) is rests
+    late = [float(tick.after["tank.level"]) for tick in ticks[-40:]]
+    assert (max(late) - min(late) < 1e-6) is rests
+
+
 def test_a_run_that_grows_past_a_float_has_no_cycle() -> None:
     model = elaborate(
         read_text("""coherence: 1
