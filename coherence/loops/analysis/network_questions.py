@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 MOST_GAIN = 1e6
 LONGEST = 100.0  # times the slowest time of the network
-MAP_GAINS = 24
+MAP_GAINS = 25  # odd: one row is of the factor 1
 SINGULAR = 1e12  # condition from which a steady gain is none
 
 

@@ -42,7 +42,7 @@ from coherence.loops.waves.network_gain import along_sampled
 
 MOST_GAIN, LEAST_GAIN, GAIN_STEPS = 100.0, 0.01, 120  # of windows that are looked for in steps
 LAPS, STEPS_A_PERIOD = 8, 8  # of delays that are looked through: how far, and how many in the shortest period
-MAP_GAINS, MAP_STEPS_A_PERIOD = 16, 4
+MAP_GAINS, MAP_STEPS_A_PERIOD = 17, 4  # an odd number of factors: one row is of the factor 1
 CLOSE = 1e-9  # relative width of the bracket of an edge
 
 

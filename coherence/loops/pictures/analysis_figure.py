@@ -12,6 +12,7 @@ from coherence.base.errors import UsageError
 from coherence.base.watchdog import TimeOverError
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis
+from coherence.loops.analysis.gain_delay_map import gain_delay_map
 from coherence.loops.analysis.network_analysis import NetworkAnalysis, is_sampled
 from coherence.loops.analysis.render_text import method_of
 from coherence.loops.designs.feedback_groups import Deadline
@@ -22,7 +23,7 @@ from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Network
 from coherence.loops.pictures.cycle_panels import cycle_panels
 from coherence.loops.pictures.enclosed_curves import EnclosedCurve, enclosed
-from coherence.loops.pictures.map_panel import map_panel
+from coherence.loops.pictures.map_panel import TITLE, lap_map_panel, map_panel
 from coherence.loops.pictures.response_panels import LEAST, bode_panels, is_shown, nyquist_panel
 from coherence.loops.pictures.root_panels import locus_panels, multipliers_panel, roots_panel
 from coherence.loops.pictures.step_panel import step_panel
@@ -74,7 +75,7 @@ def of_design(
             *(p for loop, net in flowing for p in _flow_roots(loop, net, decay)),
         ),
         **_of_loops(loops, decay, notes),
-        "map": lambda: _flow_maps(flowing, notes),
+        "map": lambda: (*_lap_maps(analysis.groups, notes), *_flow_maps(flowing, notes)),
         "cycle": lambda: cycle_panels(model, cycles) if model is not None else (),
     }
     panels = _drawn(sources, kinds, seconds, notes)
@@ -117,12 +118,24 @@ def _flow_roots(loop: OpenLoop, net: Network, decay: float | None) -> Iterator[P
 
 
 def _flow_maps(flowing: Sequence[tuple[OpenLoop, Network]], notes: list[str]) -> Iterator[Panel]:
-    """Yields how much gain and delay each flow bears that is stable as it is, and notes the others."""
+    """Yields how much gain and delay each flow bears, and notes the others."""
     for loop, net in flowing:
-        if verdict(net, confirm=False).verdict == "stable":
+        if verdict(net, confirm=False).verdict != "undecided":
             yield map_panel(net, loop.block, label=loop.name)
         else:
-            notes.append(f"no map: {loop.name} not proved stable")
+            notes.append(f"no map: {loop.name} is undecided")
+
+
+def _lap_maps(groups: Sequence[GroupAnalysis], notes: list[str]) -> Iterator[Panel]:
+    """Yields how much gain and later landing each of the first sampled loops bears at its first operating point."""
+    smooth = [(group, one, f.loop) for group in groups for one in group.points[:1] for f in one.loops]
+    if len(smooth) > MOST_LOCI:
+        notes.append(f"maps of the first {MOST_LOCI} of {len(smooth)} loops")
+    for group, figures, name in smooth[:MOST_LOCI]:
+        try:
+            yield lap_map_panel(gain_delay_map(group.group, figures, name, lambda: None), name)
+        except (NotExactError, ArithmeticError) as error:
+            notes.append(f"no map: {name}: {error}")
 
 
 def _of_loops(loops: Sequence[OpenLoop], decay: float | None, notes: list[str]) -> dict[str, Draw]:
@@ -172,6 +185,8 @@ def _drawn(sources: dict[str, Draw], kinds: Sequence[str], seconds: float, notes
         notes.append("pale bands: what L cannot leave between the points that are drawn, by proof")
     if any(panel.shade for panel in panels):
         notes.append("shaded: unstable")
+    if any(panel.cells for panel in panels):
+        notes.append(f"{TITLE}: stable where it is blue")
     return tuple(panels)
 
 

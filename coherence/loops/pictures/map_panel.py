@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coherence.loops.analysis.gain_delay_map import GainDelayMap
 from coherence.loops.analysis.network_answers import NetworkQuestion
 from coherence.loops.analysis.network_questions import answered, slowest
 from coherence.loops.multirate.sampled_system import Multirate
@@ -19,8 +20,9 @@ from coherence.reporting.pictures.figure import Dots, Panel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FACTORS, DELAYS = 60, 160  # of the map of one loop
+FACTORS, DELAYS = 61, 160  # of the map of one loop; an odd number of factors: one row is of the factor 1
 STABLE, OTHER = "#7fb3d5", "#f3dcd6"
+TITLE = "gain and delay"
 Cell = tuple[float, float, float, float, str]
 
 
@@ -31,9 +33,19 @@ def map_panel(net: Network | Multirate, name: str, *, label: str = "") -> Panel:
     else:
         numbers = answered(net, NetworkQuestion("map", (name,))).numbers
         cells = tuple(_cells(numbers.get("rows", ()), float(numbers.get("longest", 0.0))))
+    return _panel(label or name, cells)
+
+
+def lap_map_panel(known: GainDelayMap, name: str) -> Panel:
+    """Returns the map of a sampled loop of a design, whose extra delay is in the landing of its commands."""
+    rows = [{"factor": factor, "stable": stable} for factor, stable in known.rows]
+    return _panel(name, tuple(_cells(rows, known.longest)))
+
+
+def _panel(name: str, cells: tuple[Cell, ...]) -> Panel:
     here = Dots("as it is", ((0.0, 1.0),), "o", 0)
-    title = f"stable (blue) by gain and delay of {label or name}"
-    return Panel(title, "extra delay, s", "factor on the gain (ratio)", (), (here,), log="y", cells=cells)
+    title, x = f"{TITLE} of {name}", "extra delay, s"
+    return Panel(title, x, "factor on the gain (ratio)", (), (here,), log="y", cells=cells)
 
 
 def _exact_cells(net: Network) -> list[Cell]:

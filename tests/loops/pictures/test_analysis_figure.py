@@ -8,8 +8,9 @@ from coherence.language.reading import read_text
 from coherence.loops.analysis.design_analysis import DesignAnalysis
 from coherence.loops.analysis.network_analysis import analysed
 from coherence.loops.networks.network import Block, Coupling, Network, network
-from coherence.loops.pictures.analysis_figure import KINDS, of_design, of_network, system_name
+from coherence.loops.pictures.analysis_figure import KINDS, _drawn, of_design, of_network, system_name
 from coherence.model.elaborate import elaborate
+from coherence.reporting.pictures.figure import Line, Panel
 from tests.loops.designs.test_bridged_laps import LAG
 
 
@@ -26,7 +27,7 @@ def titles(net: Network) -> list[str]:
 def test_a_stable_network_has_every_panel() -> None:
     assert titles(queue(0.05)) == [
         "sensitivity", "Bode: gain of L", "Bode: phase of L", "Nyquist: L", "step: answer of T to a step of 1",
-        "all roots to a decay of 0.318/s", "root locus: gain of queue", "stable (blue) by gain and delay of queue",
+        "all roots to a decay of 0.318/s", "root locus: gain of queue", "gain and delay of queue",
     ]  # fmt: skip
 
 
@@ -75,11 +76,11 @@ def test_flows_on_a_kink_are_drawn_on_each_side_and_only_the_stable_one_answers_
     figure = of_design("kink", of(model), model, kinds=["bode", "step", "roots", "map"])
     (step,) = (panel for panel in figure.panels if panel.title.startswith("step"))
     assert [line.name for line in step.lines] == ["a.x, branch 1"]
-    assert [panel.title for panel in figure.panels if panel.title.startswith(("all roots", "stable (blue)"))] == [
+    assert [panel.title for panel in figure.panels if panel.title.startswith(("all roots", "gain and delay"))] == [
         "all roots to a decay of 3.18/s: a.x, branch 1", "all roots to a decay of 0.691/s: a.x, branch 2",
-        "stable (blue) by gain and delay of a.x, branch 1",
+        "gain and delay of a.x, branch 1", "gain and delay of a.x, branch 2",
     ]  # fmt: skip
-    assert {"no step: a.x, branch 2 not proved stable", "no map: a.x, branch 2 not proved stable"} < {*figure.notes}
+    assert {"no step: a.x, branch 2 not proved stable", "gain and delay: stable where it is blue"} < {*figure.notes}
     assert "pale bands: what L cannot leave between the points that are drawn, by proof" in figure.notes
 
 
@@ -113,7 +114,7 @@ TEN = "coherence: 1\ncomponents:\n" + "".join(
 
 
 @pytest.mark.slow
-def test_ten_loops_are_ten_curves_and_a_panel_without_any_is_named() -> None:
+def test_ten_loops_are_ten_curves() -> None:
     model = elaborate(read_text(TEN))
     from coherence.loops.analysis.design_analysis import analysed as of
 
@@ -122,7 +123,15 @@ def test_ten_loops_are_ten_curves_and_a_panel_without_any_is_named() -> None:
     (sensitivity,) = (panel for panel in figure.panels if panel.title == "sensitivity: 10 loops")
     assert [line.name for line in sensitivity.lines] == [f"s{k}" for k in range(10)]
     assert len({line.style for line in sensitivity.lines}) == 10
-    assert all(any(line.points for line in panel.lines) for panel in figure.panels)
-    assert (
-        "nothing to draw: root locus: gain of s0 and root locus: gain of s1 and root locus: gain of s2" in figure.notes
-    )
+    assert [panel.title for panel in figure.panels[11:]] == [f"root locus: gain of s{k}" for k in range(3)]
+    assert all(any(each.points for each in (*panel.lines, *panel.dots)) for panel in figure.panels)
+    assert "root loci of the first 3 of 10 loops" in figure.notes
+
+
+def test_a_panel_without_a_curve_is_named() -> None:
+    notes: list[str] = []
+    curve = Panel("step", "time, s", "answer", (Line("a", ((0.0, 1.0), (1.0, 0.0))),))
+    empty = Panel("root locus", "real part", "imaginary part")
+    drawn = _drawn({"step": lambda: [curve], "locus": lambda: [empty]}, ("step", "locus"), 60.0, notes)
+    assert drawn == (curve,)
+    assert notes == ["nothing to draw: root locus"]
