@@ -61,7 +61,7 @@ def test_the_map_of_a_sampled_loop_follows_the_polynomial_of_its_lap() -> None:
     (one,) = (stable for factor, stable in known.rows if math.isclose(factor, 1))
     margin = group.points[0].loops[0].landing
     assert margin is not None
-    assert one == ((0.0, pytest.approx(float(margin.stable), abs=known.longest / 90)),)
+    assert one[0] == pytest.approx((0.0, float(margin.stable)), abs=known.longest / 90)
     width = known.longest / DELAYS
     for factor, stretches in known.rows:
         for column in range(DELAYS):
