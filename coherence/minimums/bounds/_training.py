@@ -1,16 +1,21 @@
-"""Applies bounds of jobs, collectives and pipelines to tiers that say what runs on them.
+"""Applies bounds of jobs, collectives and pipelines to tiers that say what runs on them, and to jobs.
 
 A tier's constants: `message_size` (of each collective), `operations` (of the work), `precision` (as in `dense_fp8`),
 `checkpoint_time`, `restart_time`, `device_mtbf` (of one device), `stages`, `micro_batches`; the rates of a device are
-`link_bandwidth` and `port_bandwidth` (of a port of its own beside that link).
+`link_bandwidth` and `port_bandwidth` (of a port of its own beside that link).  A job is a component as `simulate` runs
+it: `copies`, `takes: {step, checkpoint, restart}`, `mtbf` of a node, `ranks_per_node`; the time until a failure is
+noticed is not counted, for other nodes fail in it as well and do not prolong it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 
-from coherence.language.design import Design
+from coherence.base.units import SECOND
+from coherence.language.design import Component, Design
 from coherence.language.infrastructure import Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.bound import Application
@@ -66,6 +71,51 @@ def failing(design: Design) -> Iterator[Application]:
         if states(tier, "device_mtbf"):
             gathered = needed(Gathered(tier.name), tier, part_mtbf="device_mtbf")
             yield gathered.quantity("n", tier.count, f"count of {tier.name}").application()
+    for job in jobs(design):
+        if "mtbf" in job.constants:
+            gathered = _life(Gathered(job.name), "part_mtbf", job)
+            yield _constant_rate(_nodes(gathered, job), job, "part_mtbf").application()
+
+
+UNLIKE = "that the nodes of {} fail at random at a constant rate: its `shape` says otherwise"
+BESIDE = "that {} stands while it saves: it saves beside the next steps (`takes.snapshot`)"
+
+
+def jobs(design: Design) -> Iterator[Component]:
+    """Yields the components that are jobs, as `simulate` runs them."""
+    from coherence.simulate.jobs.of_design import is_job
+
+    return (component for component in design.components.values() if is_job(component))
+
+
+def _life(gathered: Gathered, symbol: str, job: Component) -> Gathered:
+    """Adds the mean life of a node (s), where it is a time."""
+    stated = constant(job, "mtbf")
+    if stated is None or stated.dimension.physical != SECOND or stated.low <= 0:
+        return gathered.needs(symbol, f"mtbf of {job.name}: the mean life of a node, a time above 0 s")
+    gathered.span(symbol, stated.low, stated.high)
+    gathered.places.append(stated.place.labelled(f"mean life of one node of {job.name}"))
+    return gathered
+
+
+def _nodes(gathered: Gathered, job: Component) -> Gathered:
+    """Adds how many nodes carry the ranks of a job."""
+    ranks = job.copies if isinstance(job.copies, Quantity) else constant(job, "ranks")
+    each = constant(job, "ranks_per_node")
+    most = each.high if each is not None else Fraction(1)
+    if ranks is None or ranks.low < 1 or most < 1:
+        return gathered.needs("n", f"copies of {job.name}: a number of at least 1")
+    least = each.low if each is not None and each.low >= 1 else Fraction(1)
+    return gathered.quantity("n", ranks, "").span(
+        "n", Fraction(ceil(ranks.low / most)), Fraction(ceil(ranks.high / least))
+    )
+
+
+def _constant_rate(gathered: Gathered, job: Component, symbol: str) -> Gathered:
+    """Asks for a symbol where the nodes of a job age."""
+    shape = constant(job, "shape")
+    aging = "shape" in job.constants and (shape is None or not shape.low == shape.high == 1)
+    return gathered.needs(symbol, UNLIKE.format(job.name)) if aging else gathered
 
 
 KEYS = {"write": "checkpoint_time", "restart": "restart_time"}  # symbol of a bound -> key of a tier
@@ -89,6 +139,22 @@ class OfCheckpoints:
             elif device is not None:
                 gathered.span("mtbf", device.low / count.high, device.high / count.low)
             yield gathered.application()
+        yield from (self._of_job(job) for job in jobs(design) if "checkpoint" in (job.takes or {}))
+
+    def _of_job(self, job: Component) -> Application:
+        """Returns the application to a job that saves."""
+        takes = job.takes or {}
+        gathered = Gathered(job.name).quantity("write", takes["checkpoint"], "")
+        if "snapshot" in takes:
+            gathered.needs("write", BESIDE.format(job.name))
+        if "restart" in self.symbols:
+            gathered.quantity("restart", takes.get("restart"), f"takes.restart of {job.name}")
+        nodes = _nodes(Gathered(job.name), job)
+        _life(gathered, "mtbf", job).missing.update(nodes.missing)
+        if "mtbf" in gathered.spans and "n" in nodes.spans:
+            (low, high), (fewest, most) = gathered.spans["mtbf"], nodes.spans["n"]
+            gathered.span("mtbf", low / most, high / fewest).places.extend(nodes.places)
+        return _constant_rate(gathered, job, "mtbf").application()
 
 
 def piped(design: Design) -> Iterator[Application]:

@@ -49,13 +49,14 @@ from coherence.simulate.jobs.keys import Keys
 def jobs_of(design: Design) -> tuple[JobProgram, ...]:
     """Returns every synchronous job of the design.  Raises InputError with everything that is missing."""
     problems: list[Problem] = []
-    jobs = [_job(design, component, problems) for component in design.components.values() if _is_job(component)]
+    jobs = [_job(design, component, problems) for component in design.components.values() if is_job(component)]
     if problems:
         raise InputError(problems)
     return tuple(job for job in jobs if job is not None)
 
 
-def _is_job(component: Component) -> bool:
+def is_job(component: Component) -> bool:
+    """Returns whether a component is a job whose ranks meet at a barrier."""
     part = component.part.text if component.part is not None else ""
     return part == "barrier" or (component.copies is not None and "step" in (component.takes or {}))
 
