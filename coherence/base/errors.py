@@ -12,7 +12,7 @@ hold text from outside: it is made safe to show here, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from coherence.base.outside_text import shown
@@ -75,12 +75,24 @@ class InternalError(CoherenceError):
     """Raised where a promise that `coherence` makes to itself does not hold."""
 
 
+ALIKE = 0.6  # ratio of two words from which one may be meant by the other
+
+
+def _near_enough(word: str, names: Sequence[str]) -> Iterator[str]:
+    """Yields the names of which enough letters are letters of the word; no other has the ratio, of ever so many."""
+    others = "".join(set().union(*names) - set(word))
+    table = str.maketrans("", "", others)
+    for name in names:
+        if 2 * len(name.translate(table)) >= ALIKE * (len(word) + len(name)):
+            yield name
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Returns `did you mean 'x'?` for the nearest known word, else the known words, else ""."""
     import difflib
 
     names = sorted(set(known))
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word, _near_enough(word, names), n=1, cutoff=ALIKE)
     if near:
         return f"did you mean '{near[0]}'?"
     return f"known: {', '.join(names)}" if 0 < len(names) <= 24 else ""

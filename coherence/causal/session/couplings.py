@@ -11,8 +11,9 @@ SOURCE: local Markov property (Pearl 2009, 1.2.2); Holm 1979.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,11 +26,17 @@ from coherence.causal.fitting.gram import Column, Grams, grams, unexplained
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.identification import implied
 from coherence.causal.fitting.planning import FEWEST_ROWS
+from coherence.causal.session.coupling_screen import (
+    EXACT,
+    SCREEN,
+    EffectColumns,
+    largest_of_blocks,
+    least_squared_t,
+    possible_causes,
+)
 
 FAMILYWISE = 0.005  # of finding anything where nothing is: half of what is promised, for t quantiles are approximate
 MEMORY = 2  # past steps of everything that are held fixed, and in which another signal is looked for
-EXACT = 1e-9  # share of its variance: a signal with less of its own follows from what is held fixed
-SCREEN = 1e-2  # of the ordinary t test: what does not pass it cannot pass the family-wise one
 
 MOST_BESIDE, PACK = 150, 30  # signals that are not of the design; above so many they are tested some at a time
 MOST_MOVED = 60  # signals up to which the couplings are tested again with everything moved in time
@@ -62,33 +69,54 @@ class Tested:
 
 
 def tested(series: Series, graph: CausalGraph, accounts: Mapping[str, frozenset[str]]) -> Tested:
-    """`couplings`; where very many signals are not of the design, some at a time, with errors held for all together."""
+    """`couplings`; of very many signals that are not of the design those that may act, with errors held for all."""
     if len(series) < FEWEST_ROWS:
         return Tested((), 0)
     known = set(graph.nodes)
     mine, others = ([name for name in series.names if (name in known) is own] for own in (True, False))
     if len(others) <= MOST_BESIDE:
         return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED, accounts=accounts)
-    packs = [others[at : at + PACK] for at in range(0, len(others), PACK)]
-    level = FAMILYWISE / len(packs)
-    results = [couplings(series.of([*mine, *pack]), graph, level=level, accounts=accounts) for pack in packs]
-    seen = {name for one in results for pair in one.couplings for name in (pair.cause, pair.effect)}
-    last = couplings(
-        series.of(name for name in series.names if name in known or name in seen), graph, level=level, accounts=accounts
-    )
-    again = couplings(series.of(mine), graph, level=level, accounts=accounts).tests * (
-        len(packs) - 1
-    )  # pairs that every pack has
-    return Tested(last.couplings, sum(one.tests for one in results) - again, broken=last.broken,
-                  accounts=max(one.accounts for one in results))  # fmt: skip
+    own = series.of(mine)
+    effects, tests, booked = _asked_of_others(own, others, graph, accounts)
+    if not effects:
+        return couplings(own, graph, accounts=accounts)
+    chance = min(SCREEN, math.sqrt(FAMILYWISE / tests))  # far above what the family-wise test leaves of so many
+    chosen = possible_causes(clocks_of(own).added(own), series, others, effects, MEMORY, chance)
+    if len(chosen) > MOST_BESIDE:
+        packs = [chosen[at : at + PACK] for at in range(0, len(chosen), PACK)]
+        results = [couplings(series.of([*mine, *pack]), graph, tests=tests, accounts=accounts) for pack in packs]
+        seen = {name for one in results for pair in one.couplings for name in (pair.cause, pair.effect)}
+        chosen = [name for name in chosen if name in seen]
+    found = couplings(series.of([*mine, *chosen]), graph, tests=tests, accounts=accounts)
+    return replace(found, tests=tests, accounts=booked)
+
+
+def _asked_of_others(
+    own: Series, others: Sequence[str], graph: CausalGraph, accounts: Mapping[str, frozenset[str]]
+) -> tuple[list[EffectColumns], int, int]:
+    """Returns what each other signal is asked about, and (of all pairs) how many are tested and are accounts."""
+    seen = graph.bypassing(own.names)
+    delays = delays_of(own, seen)
+    clocks = clocks_of(own).columns
+    every = tuple(implied(seen, (*own.names, others[0]), delays, own.step, MEMORY))  # each other stands alone alike
+    asked = {effect: lags for cause, effect, lags in every if cause == others[0]}
+    effects = [
+        EffectColumns(effect, (*_base(seen, delays, effect, own.names), *clocks), lags)
+        for effect, lags in asked.items()
+    ]
+    pairs = [(cause, effect) for cause, effect, _ in every if cause != others[0]]
+    pairs += [(other, effect) for other in others if other in accounts for effect in asked]
+    booked = sum(bool(accounts.get(cause, frozenset()) & accounts.get(effect, frozenset())) for cause, effect in pairs)
+    return effects, len(every) + (len(others) - 1) * len(asked) - booked, booked
 
 
 def couplings(
-    series: Series, graph: CausalGraph, *, level: float = FAMILYWISE, placebo: bool = False,
+    series: Series, graph: CausalGraph, *, tests: int = 0, placebo: bool = False,
     accounts: Mapping[str, frozenset[str]] | None = None,
 ) -> Tested:  # fmt: skip
     """Test every independence that the graph implies between an effect and what is not declared to act on it.
 
+    `tests`: for how many statements errors are held, where they are more than those of this series.
     `accounts`: where signals count requests: that two at one place add up is no coupling.
     """
     seen = graph.bypassing(series.names)
@@ -102,8 +130,8 @@ def couplings(
     clocks = clocks_of(series)
     timed = clocks.added(series)
     bases = {effect: (*base, *clocks.columns) for effect, base in bases.items()}
-    couplings_seen, broken = _couplings_among(timed, bases, pairs, level)
-    moved = _placebo(timed, bases, pairs, level) if placebo else None
+    couplings_seen, broken = _couplings_among(timed, bases, pairs, max(tests, len(pairs)))
+    moved = _placebo(timed, bases, pairs) if placebo else None
     return Tested(couplings_seen, len(pairs), moved, broken, len(every) - len(pairs))
 
 
@@ -122,7 +150,7 @@ class Pair:
 
 
 def _couplings_among(
-    series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float
+    series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], tests: int
 ) -> tuple[tuple[UndeclaredCoupling, ...], int]:
     """(direct couplings, number of broken statements)."""
     sums = grams(series, _columns(series.names, bases, pairs))
@@ -132,8 +160,8 @@ def _couplings_among(
         for pair in _screened(sums, effect, base, [pair for pair in pairs if pair.effect == effect]):
             node = node_of(sums, stacked, Equation(effect, _beside(pair, base), controls=base))
             passing.append((_p(node, pair), pair))
-    broken = _holm(passing, len(pairs), level)
-    return tuple(_direct(sums, stacked, bases, broken, len(pairs))), len(broken)
+    broken = _holm(passing, tests)
+    return tuple(_direct(sums, stacked, bases, broken, tests)), len(broken)
 
 
 def _beside(pair: Pair, base: Iterable[Column]) -> tuple[Column, ...]:
@@ -170,47 +198,28 @@ def _columns(
 
 def _screened(sums: Grams, effect: str, base: tuple[Column, ...], pairs: Sequence[Pair]) -> Iterator[Pair]:
     """Pairs whose partial correlation is not plainly nothing, by the ordinary test."""
-    from scipy.special import stdtrit
-
     looked = tuple(dict.fromkeys(column for pair in pairs for column in _beside(pair, base)))
     held, wanted = [0, *sums.index(base)], [*sums.index([(effect, 0)]), *sums.index(looked)]
     whole = sums.whole
     left = unexplained(whole, held, wanted)
     at = {column: number for number, column in enumerate(looked, start=1)}
-    free = max(float(whole[0, 0]) - len(held) - MEMORY - 2, 1.0)
-    limit = float(stdtrit(free, 1 - SCREEN / 2)) ** 2
+    free, limit = least_squared_t(float(whole[0, 0]), len(held), MEMORY, SCREEN)
     spread = np.diagonal(whole)[wanted] - whole[0, wanted] ** 2 / max(float(whole[0, 0]), 1.0)
     moves = np.diagonal(left) > EXACT * np.maximum(spread, 1e-300)
     if not moves[0]:
         return  # the declared causes say everything: there is nothing that another could explain
     blocks = {pair: [at[column] for column in _beside(pair, base) if moves[at[column]]] for pair in pairs}
-    largest = _largest(left, list(blocks.values()), free)
+    largest = largest_of_blocks(left, list(blocks.values()), free)
     yield from (pair for pair, value in zip(blocks, largest, strict=True) if value > limit)
 
 
-def _largest(left: Floats, blocks: Sequence[Sequence[int]], free: float) -> list[float]:
-    """The largest squared t value of the columns of each pair, beside each other; 0 of none."""
-    values = [0.0] * len(blocks)
-    for size in {len(block) for block in blocks} - {0}:
-        places = [number for number, block in enumerate(blocks) if len(block) == size]
-        at = np.array([blocks[number] for number in places])
-        inner = np.linalg.pinv(left[at[:, :, None], at[:, None, :]], rcond=1e-10, hermitian=True)
-        across = left[at, 0]
-        slopes = (inner @ across[..., None])[..., 0]
-        rest = np.maximum(left[0, 0] - (across * slopes).sum(axis=1), 1e-300)
-        spread = np.maximum(np.diagonal(inner, axis1=1, axis2=2), 1e-300)
-        for number, value in zip(places, ((slopes**2 / spread).max(axis=1) * free / rest).tolist(), strict=True):
-            values[number] = value
-    return values
-
-
-def _holm(passing: Iterable[tuple[float, Pair]], tests: int, level: float) -> list[tuple[float, Pair]]:
+def _holm(passing: Iterable[tuple[float, Pair]], tests: int) -> list[tuple[float, Pair]]:
     """Holm 1979: the rejected ones with their adjusted p values."""
     rejected: list[tuple[float, Pair]] = []
     largest = 0.0
     for rank, (p, pair) in enumerate(sorted(passing, key=lambda one: one[0])):
         largest = max(largest, min(p * (tests - rank), 1.0))
-        if largest > level:
+        if largest > FAMILYWISE:
             break
         rejected.append((largest, pair))
     return rejected
@@ -249,10 +258,10 @@ def _columns_of(pair: Pair) -> set[Column]:
     return {(pair.cause, lag) for lag in pair.lags}
 
 
-def _placebo(series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float) -> int:
+def _placebo(series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair]) -> int:
     """How many are found where none can be: every candidate stands half a record away."""
     shifted = {f"{name} (moved)": np.roll(series[name], len(series) // 2) for name in sorted({p.cause for p in pairs})}
     values = np.column_stack([series.values, *shifted.values()])
     moved = Series((*series.names, *shifted), values, series.step, series.start)
     renamed = [Pair(f"{pair.cause} (moved)", pair.effect, pair.lags) for pair in pairs]
-    return len(_couplings_among(moved, bases, renamed, level)[0])
+    return len(_couplings_among(moved, bases, renamed, len(renamed))[0])

@@ -230,13 +230,13 @@ def report_to_dict(gaps: TelemetryReport) -> dict[str, Any]:
     """The same for programs; times in seconds."""
     return {
         "step": gaps.step, "times": gaps.times, "start": gaps.start, "end": gaps.end,
-        "signals": [_fields(row) for row in gaps.rows],
+        "signals": _fields(gaps.rows),
         "files": [
             {"name": f.name, "form": f.form, "clock": f.clock, "rows": f.rows, "signals": list(f.signals),
              "notes": list(f.notes)}
             for f in gaps.files
         ],
-        "clocks": [_fields(skew) for skew in gaps.skews],
+        "clocks": _fields(gaps.skews),
         "excluded": [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in gaps.excluded],
         "without_column": [name for name, _ in gaps.without_column],
         "without_signal": list(gaps.without_signal),
@@ -244,7 +244,8 @@ def report_to_dict(gaps: TelemetryReport) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _fields(found: SignalGaps | Skew) -> dict[str, Any]:
+def _fields(rows: Sequence[SignalGaps] | Sequence[Skew]) -> list[dict[str, Any]]:
     import dataclasses
 
-    return {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    names = [field.name for field in dataclasses.fields(rows[0])] if rows else []
+    return [{name: getattr(row, name) for name in names} for row in rows]

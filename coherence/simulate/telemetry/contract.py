@@ -24,7 +24,7 @@ KINDS = ("counter", "gauge")
 
 
 def _writable(text: str) -> None:
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
         raise ValueError(f"{text!r} has half a surrogate pair, which no file can hold")
 
 

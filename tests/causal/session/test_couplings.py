@@ -5,7 +5,9 @@ import pytest
 
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.graph import CausalGraph, Influence
-from coherence.causal.session.couplings import _largest, couplings
+from coherence.causal.session import couplings as couplings_module
+from coherence.causal.session.coupling_screen import largest_of_blocks
+from coherence.causal.session.couplings import couplings
 from tests.causal.systems import graph, late, table, wandering
 
 WAYS = graph(Influence("a", "lost"))
@@ -105,7 +107,7 @@ def test_the_screen_is_the_ordinary_t_test(columns: int) -> None:
     slopes, rest, *_ = np.linalg.lstsq(mine, y, rcond=None)
     variance = float(rest[0]) / 290 * np.diag(np.linalg.inv(mine.T @ mine))
     block = list(range(1, columns + 1))
-    alone, nothing, again = _largest(rows.T @ rows, [block, [], block], 290)
+    alone, nothing, again = largest_of_blocks(rows.T @ rows, [block, [], block], 290)
     assert alone == again == pytest.approx((slopes**2 / variance).max())
     assert nothing == 0
 
@@ -131,3 +133,28 @@ def test_accounts_of_the_same_requests_are_no_couplings_and_are_counted() -> Non
         couplings(series, ways, accounts={"served": frozenset("q"), "present": frozenset("r")}).couplings
         == plain.couplings
     )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_signals_beside_the_design_the_same_are_found_as_of_few(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second way: all signals in one table of sums, each pair estimated with its interval."""
+    rng = np.random.default_rng(seed)
+    series = noisy(seed, 0.3)
+    more = {f"m{k}": wandering(rng, len(series), 0.6) for k in range(30)}
+    more["gaps"] = np.where(rng.random(len(series)) < 0.01, np.nan, series["lost"] + wandering(rng, len(series), 0.3))
+    more["still"] = np.ones(len(series))
+    more["copy"] = 2 * series["a"]
+    wide = table(**{name: series[name] for name in series.names}, **more)
+    accounts = {"lost": frozenset("q"), "m0": frozenset("qr"), "m1": frozenset("r")}
+    few = couplings_module.tested(wide, WAYS, accounts)
+    monkeypatch.setattr(couplings_module, "MOST_BESIDE", 5)
+    monkeypatch.setattr(couplings_module, "PACK", 4)
+    many = couplings_module.tested(wide, WAYS, accounts)
+    assert (many.tests, many.accounts) == (few.tests, few.accounts)
+    assert few.accounts == 1
+    assert {(one.cause, one.effect, one.lag) for one in many.couplings} == {
+        (one.cause, one.effect, one.lag) for one in few.couplings
+    }
+    assert {"n0"} <= {one.cause for one in many.couplings}
