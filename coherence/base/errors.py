@@ -12,8 +12,9 @@ hold text from outside: it is made safe to show here, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from coherence.base.outside_text import shown
 from coherence.base.places import Place
@@ -78,13 +79,14 @@ class InternalError(CoherenceError):
 ALIKE = 0.6  # ratio of two words from which one may be meant by the other
 
 
-def _near_enough(word: str, names: Sequence[str]) -> Iterator[str]:
-    """Yields the names of which enough letters are letters of the word; no other has the ratio, of ever so many."""
-    others = "".join(set().union(*names) - set(word))
-    table = str.maketrans("", "", others)
-    for name in names:
-        if 2 * len(name.translate(table)) >= ALIKE * (len(word) + len(name)):
-            yield name
+def _near_enough(word: str, names: Sequence[str]) -> list[str]:
+    """Returns the names of which enough letters are letters of the word: no other has the ratio."""
+    letters = set().union(*names)
+    between = next(sign for sign in map(chr, count()) if sign not in letters)
+    others = str.maketrans("", "", "".join(letters - set(word)))  # in one text: there may be very many names
+    shared = between.join(names).translate(others).split(between)
+    size = len(word)
+    return [name for name, left in zip(names, shared, strict=True) if 2 * len(left) >= ALIKE * (size + len(name))]
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -92,7 +94,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     import difflib
 
     names = sorted(set(known))
-    near = difflib.get_close_matches(word, _near_enough(word, names), n=1, cutoff=ALIKE)
+    near = difflib.get_close_matches(word, _near_enough(word, names), n=1, cutoff=ALIKE) if names else ()
     if near:
         return f"did you mean '{near[0]}'?"
     return f"known: {', '.join(names)}" if 0 < len(names) <= 24 else ""

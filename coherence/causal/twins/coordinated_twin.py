@@ -19,31 +19,6 @@ import numpy as np
 
 from coherence.causal.data.request_log import Bools, RequestLog
 from coherence.causal.data.series import Floats
-from coherence.simulate.requests.compiled import COMPILES, entry
-
-
-@entry
-def _sifted(arrivals: Floats, needs: Floats, servers: int) -> Floats:  # pragma: no cover  (compiled)
-    """Returns the starts, with the free times of the servers in a heap whose root is replaced."""
-    free = np.full(servers, -np.inf)
-    starts = np.empty(len(arrivals))
-    for i in range(len(arrivals)):
-        start = max(arrivals[i], free[0])
-        starts[i] = start
-        last = start + needs[i]
-        place = 0
-        while True:
-            child = 2 * place + 1
-            if child >= servers:
-                break
-            if child + 1 < servers and free[child + 1] < free[child]:
-                child += 1
-            if free[child] >= last:
-                break
-            free[place] = free[child]
-            place = child
-        free[place] = last
-    return starts
 
 
 def _heaped(arrivals: Floats, needs: Floats, servers: int) -> Floats:
@@ -61,8 +36,11 @@ def starts(arrivals: Floats, needs: Floats, servers: int) -> Floats:
     """Returns when each request, in the order of arrival, begins its service (s).  O(n log servers)."""
     if servers < 1:
         raise ValueError(f"servers(={servers}) must be >= 1")
+    from coherence.causal.twins.compiled_starts import sifted_starts
+    from coherence.simulate.requests.compiled import COMPILES
+
     if COMPILES:
-        begun: Floats = _sifted(np.ascontiguousarray(arrivals), np.ascontiguousarray(needs), servers)
+        begun: Floats = sifted_starts(np.ascontiguousarray(arrivals), np.ascontiguousarray(needs), servers)
         return begun
     return _heaped(arrivals, needs, servers)
 
