@@ -18,7 +18,7 @@ from coherence.causal.fitting.gram import Column, lagged
 
 EXACT = 1e-9  # share of its variance: a signal with less of its own follows from what is held fixed
 SCREEN = 1e-2  # of the ordinary t test: what does not pass it cannot pass the family-wise one
-BLOCK = 1024  # signals that are screened at a time
+BLOCK = 4_000_000  # values of signals that are screened at a time
 PLAIN = 1e-6  # determinant of correlations from which columns are told apart without a pseudo-inverse
 
 
@@ -93,8 +93,9 @@ def possible_causes(
         if not there.any():
             continue
         held = _HeldColumns(columns, rows[there], np.flatnonzero(there) + len(known) - len(rows))
-        for at in range(0, len(names), BLOCK):
-            part = names[at : at + BLOCK]
+        width = max(BLOCK // len(known), 64)
+        for at in range(0, len(names), width):
+            part = names[at : at + width]
             passes = held.passes(series.of(part).values, effects, memory, chance)
             passing.update(name for name, seen in zip(part, passes.tolist(), strict=True) if seen)
     return [name for name in others if name in passing]
@@ -128,7 +129,8 @@ class _HeldColumns:
         values = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         lags = sorted({lag for one in effects for lag in (*one.lags, max(one.lags) + 1)})
         moved = {lag: values[self.at - lag] for lag in lags}
-        across = {lag: self.rows.T @ column for lag, column in moved.items()}
+        products = np.split(self.rows.T @ np.hstack([*moved.values()]), len(lags), axis=1)
+        across = dict(zip(lags, products, strict=True))
         inner = {
             (one, two): np.einsum("nk,nk->k", moved[one], moved[two]) for one in lags for two in lags if one <= two
         }

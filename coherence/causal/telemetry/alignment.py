@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -173,7 +174,7 @@ class Placing:
 
     def place(self, signal: Signal, samples: Samples, spacing: float) -> Floats:
         """The signal at every time of the clock, in SI."""
-        size = float(factor_of(signal)[0])
+        size = factor_of(signal)[0]
         late = slack(spacing, self.grid.step)
         shift = self.settings.offsets.get(signal.name, 0.0)
         moved = Samples(samples.times + shift, samples.values) if shift else samples
@@ -193,8 +194,13 @@ class Placing:
 
 def factor_of(signal: Signal) -> tuple[float, Dimension | None]:
     """To SI; (1, None) for a unit of a foreign system that does not parse, which stays as it is."""
+    return _factor_of_unit(signal.unit)
+
+
+@lru_cache(maxsize=1024)
+def _factor_of_unit(unit: str) -> tuple[float, Dimension | None]:
     try:
-        size, dimension = factor(signal.unit)
+        size, dimension = factor(unit)
     except UnitError:
         return 1.0, None
     return float(size), dimension

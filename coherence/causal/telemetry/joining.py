@@ -36,7 +36,9 @@ def joined(parts: Sequence[TelemetryPart]) -> Telemetry:
             alone = not (signal.name in apart and len(homes[signal.name]) > 1)
             name = signal.name if alone else _free(f"{ends[index]}.{signal.name}", homes)
             renamed.append(name)
-            signals.setdefault(name, Signal(name, signal.unit, signal.kind, signal.source or part.origin.name))
+            same = name == signal.name and signal.source
+            source = signal.source or part.origin.name
+            signals.setdefault(name, signal if same else Signal(name, signal.unit, signal.kind, source))
             samples[name] = _merged(samples[name], column) if name in samples else column
         origins.append(_origin(part, renamed))
     order = sorted(signals)

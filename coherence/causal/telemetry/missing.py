@@ -16,7 +16,7 @@ from coherence.causal.telemetry.alignment import factor_of, spacings_of
 from coherence.causal.telemetry.problems import several
 from coherence.causal.telemetry.resampling import resets
 from coherence.causal.telemetry.skew import Skew, skews
-from coherence.simulate.telemetry.contract import Origin, Signal, Telemetry
+from coherence.simulate.telemetry.contract import Origin, Samples, Signal, Telemetry
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,12 @@ def report(telemetry: Telemetry, series: Series, *, wanted: Iterable[str] = ()) 
     spacings = spacings_of(telemetry)
     span = (float(telemetry.grid[0]), float(telemetry.grid[-1])) if len(telemetry.grid) else (0.0, 0.0)
     clocks = _SharedClocks(span)
+    empty = dict(zip(series.names, np.isnan(series.values).sum(axis=0).tolist(), strict=True))
     rows = tuple(
-        _row(signal, telemetry, series, spacings.get(signal.name, 0.0), clocks) for signal in telemetry.signals
-    )
+        _row(signal, telemetry[signal.name], spacings.get(signal.name, 0.0), clocks,
+             (empty.get(signal.name), len(series), len(telemetry.grid)))
+        for signal in telemetry.signals
+    )  # fmt: skip
     names, design = dict.fromkeys(signal.name for signal in telemetry.signals), dict.fromkeys(wanted)
     without_column = tuple((name, did_you_mean(name, names)) for name in design if name not in names)
     without_signal = tuple(name for name in names if name not in design) if design else ()
@@ -91,20 +94,23 @@ class _SharedClocks:
         return self._known[key]
 
 
-def _row(signal: Signal, telemetry: Telemetry, series: Series, spacing: float, clocks: _SharedClocks) -> SignalGaps:
-    samples, span = telemetry[signal.name], clocks.span
-    expected = round((span[1] - span[0]) / spacing) + 1 if spacing else max(len(samples), min(1, len(telemetry.grid)))
+def _row(
+    signal: Signal, samples: Samples, spacing: float, clocks: _SharedClocks, counts: tuple[int | None, int, int]
+) -> SignalGaps:
+    """`counts`: times of the clock without the signal (None: not on it), times of the clock, times of all samples."""
+    span, (empty, of, all_times) = clocks.span, counts
+    expected = round((span[1] - span[0]) / spacing) + 1 if spacing else max(len(samples), min(1, all_times))
     slots, longest = clocks.of(samples.times, spacing)
-    missing = np.isnan(samples.values)
-    if missing.any():
-        there = samples.times[~missing]
+    missing = infinite = 0
+    if not np.isfinite(samples.values).all():
+        gaps = np.isnan(samples.values)
+        missing, infinite = int(gaps.sum()), int(np.isinf(samples.values).sum())
+        there = samples.times[~gaps]
         longest = float(np.diff(np.concatenate([[span[0]], there, [span[1]]])).max())
-    empty = int(np.isnan(series[signal.name]).sum()) if signal.name in series else None
     falls = resets(samples.values) if signal.kind == "counter" else 0
     return SignalGaps(
         signal.name, signal.source, signal.kind, signal.unit, len(samples), expected, max(0, expected - slots),
-        int(missing.sum()), int(np.isinf(samples.values).sum()), falls, spacing, longest,
-        empty, len(series),
+        missing, infinite, falls, spacing, longest, empty, of,
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import lru_cache
 
 from coherence.base.errors import UsageError
 from coherence.base.units import ONE, Dimension, UnitError, unit
@@ -14,7 +13,6 @@ NONE = frozenset({"", "1", "a bare number"})
 _POWER = re.compile(r"([/*]?)([^/*^]+)(?:\^(-?\d))?")
 
 
-@lru_cache(maxsize=1024)
 def factor(text: str) -> tuple[Fraction, Dimension]:
     """Factor to SI and dimension of a unit; `rank*s`, `req/s^2` and `1/s` too.  Raises UnitError."""
     if text.strip() in NONE:

@@ -198,7 +198,8 @@ def _with(part: TelemetryPart, facts: TelemetryFacts, *, guess: bool = True) -> 
             kind = "counter"
             by_name.append(signal.name)
         unit = facts.units.get(signal.name, signal.unit)
-        columns.append((Signal(signal.name, unit, kind or signal.kind, signal.source), samples))
+        same = unit == signal.unit and kind in (None, signal.kind)
+        columns.append((signal if same else Signal(signal.name, unit, kind or signal.kind, signal.source), samples))
     notes = list(part.origin.notes)
     if by_name:
         shown = ", ".join(by_name[:3]) + (", ..." if len(by_name) > 3 else "")
