@@ -65,8 +65,8 @@ def largest_of_blocks(left: Floats, blocks: Sequence[Sequence[int]], free: float
     for size in {len(block) for block in blocks} - {0}:
         places = [number for number, block in enumerate(blocks) if len(block) == size]
         at = np.array([blocks[number] for number in places])
-        found = squared_t(left[at[:, :, None], at[:, None, :]], left[at, 0], float(left[0, 0]), free)
-        for number, value in zip(places, found.tolist(), strict=True):
+        largest = squared_t(left[at[:, :, None], at[:, None, :]], left[at, 0], float(left[0, 0]), free)
+        for number, value in zip(places, largest.tolist(), strict=True):
             values[number] = value
     return values
 
@@ -79,9 +79,9 @@ def possible_causes(
     `own`: the design's signals and the clocks; `series`: where the others stand, at the same times; `chance`: of a
     signal without an effect to pass, at each of its delays.
     """
-    furthest = 1 + max((lag for one in effects for lag in one.lags), default=0)
-    deepest = max((lag for one in effects for _, lag in one.held), default=0)
-    columns = tuple(dict.fromkeys(column for one in effects for column in ((one.effect, 0), *one.held)))
+    furthest = 1 + max((lag for wanted in effects for lag in wanted.lags), default=0)
+    deepest = max((lag for wanted in effects for _, lag in wanted.held), default=0)
+    columns = tuple(dict.fromkeys(column for wanted in effects for column in ((wanted.effect, 0), *wanted.held)))
     rows = lagged(own, columns)[max(furthest - deepest, 0) :]
     complete = np.isfinite(rows).all(axis=1)
     passing: set[str] = set()
@@ -127,28 +127,31 @@ class _HeldColumns:
         values = np.where(np.isnan(values), 0.0, values)  # at no row that counts
         spread = values.std(axis=0)
         values = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        lags = sorted({lag for one in effects for lag in (*one.lags, max(one.lags) + 1)})
+        lags = sorted({lag for wanted in effects for lag in (*wanted.lags, max(wanted.lags) + 1)})
         moved = {lag: values[self.at - lag] for lag in lags}
         products = np.split(self.rows.T @ np.hstack([*moved.values()]), len(lags), axis=1)
         across = dict(zip(lags, products, strict=True))
         inner = {
-            (one, two): np.einsum("nk,nk->k", moved[one], moved[two]) for one in lags for two in lags if one <= two
+            (first, last): np.einsum("nk,nk->k", moved[first], moved[last])
+            for first in lags
+            for last in lags
+            if first <= last
         }
         passing = np.zeros(values.shape[1], np.bool_)
-        for one in effects:
-            passing |= self._passes_of(one, across, inner, memory, chance)
+        for wanted in effects:
+            passing |= self._passes_of(wanted, across, inner, memory, chance)
         return passing
 
     def _passes_of(
-        self, one: EffectColumns, across: Mapping[int, Floats], inner: Mapping[tuple[int, int], Floats], memory: int,
+        self, wanted: EffectColumns, across: Mapping[int, Floats], inner: Mapping[tuple[int, int], Floats], memory: int,
         chance: float,
     ) -> npt.NDArray[np.bool_]:  # fmt: skip
-        held, target = [0, *(self.place[column] for column in one.held)], self.place[one.effect, 0]
+        held, target = [0, *(self.place[column] for column in wanted.held)], self.place[wanted.effect, 0]
         free, limit = least_squared_t(len(self.rows), len(held), memory, chance)
         fixed = np.linalg.pinv(self.products[np.ix_(held, held)], rcond=1e-10, hermitian=True)
         weights = fixed @ self.products[held, target]
         total = float(self.products[target, target] - self.products[held, target] @ weights)
-        lags = (*one.lags, max(one.lags) + 1)
+        lags = (*wanted.lags, max(wanted.lags) + 1)
         alone = [across[lag][target] - weights @ across[lag][held] for lag in lags]
         left = {lag: fixed @ across[lag][held] for lag in lags}
         groups = np.empty((len(alone[0]), len(lags), len(lags)))

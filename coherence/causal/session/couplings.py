@@ -85,10 +85,10 @@ def tested(series: Series, graph: CausalGraph, accounts: Mapping[str, frozenset[
     if len(chosen) > MOST_BESIDE:
         packs = [chosen[at : at + PACK] for at in range(0, len(chosen), PACK)]
         results = [couplings(series.of([*mine, *pack]), graph, tests=tests, accounts=accounts) for pack in packs]
-        seen = {name for one in results for pair in one.couplings for name in (pair.cause, pair.effect)}
+        seen = {name for result in results for pair in result.couplings for name in (pair.cause, pair.effect)}
         chosen = [name for name in chosen if name in seen]
-    found = couplings(series.of([*mine, *chosen]), graph, tests=tests, accounts=accounts)
-    return replace(found, tests=tests, accounts=booked)
+    left = couplings(series.of([*mine, *chosen]), graph, tests=tests, accounts=accounts)
+    return replace(left, tests=tests, accounts=booked)
 
 
 def _asked_of_others(
@@ -99,15 +99,15 @@ def _asked_of_others(
     delays = delays_of(own, seen)
     clocks = clocks_of(own).columns
     every = tuple(implied(seen, (*own.names, others[0]), delays, own.step, MEMORY))  # each other stands alone alike
-    asked = {effect: lags for cause, effect, lags in every if cause == others[0]}
+    lags_of = {effect: lags for cause, effect, lags in every if cause == others[0]}
     effects = [
         EffectColumns(effect, (*_base(seen, delays, effect, own.names), *clocks), lags)
-        for effect, lags in asked.items()
+        for effect, lags in lags_of.items()
     ]
     pairs = [(cause, effect) for cause, effect, _ in every if cause != others[0]]
-    pairs += [(other, effect) for other in others if other in accounts for effect in asked]
+    pairs += [(other, effect) for other in others if other in accounts for effect in lags_of]
     booked = sum(bool(accounts.get(cause, frozenset()) & accounts.get(effect, frozenset())) for cause, effect in pairs)
-    return effects, len(every) + (len(others) - 1) * len(asked) - booked, booked
+    return effects, len(every) + (len(others) - 1) * len(lags_of) - booked, booked
 
 
 def couplings(
