@@ -130,6 +130,7 @@ def _margin_json(margin: LoopFigures) -> dict[str, Any]:
         "loop": margin.loop,
         "factor_low": margin.gain_low,
         "factor_high": _number(margin.gain_high),
+        "factor_on": "the change of the command" if margin.carries else "the whole command",
         "certified": margin.certified,
         "sensitivity_peak": None if response is None else _number(response.peak),
         "sensitivity_at_rad_per_s": None if response is None else response.at,

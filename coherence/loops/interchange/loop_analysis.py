@@ -38,7 +38,7 @@ WORST_FIRST = ("oscillates", "unstable", "undecided", "marginal", "settles", "st
 class LinearPart:
     """A design near one operating point and on one side of its kinks: its network, and what is beside it (`notes`).
 
-    `sides`: the kinks of each branch at that point, in words.
+    `sides`: the kinks of each branch at that point, in words; `others`: models of the other branches.
     """
 
     network: DesignNetwork
@@ -46,6 +46,7 @@ class LinearPart:
     flows: tuple[str, ...]  # states that feed back without a loop; none: the part is sampled
     notes: tuple[str, ...]
     sides: tuple[str, ...] = ("",)
+    others: tuple[Model, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class LoopAnalysis:
         part = self.linear_part(loop, point=point, branch=branch)
         if part.flows:
             return replace(opened_at(part.network.continuous(part.flows), loop), notes=part.notes)
-        return OpenLoop(loop, sampled=opened_design(part.network, loop), notes=part.notes)
+        others = (network_of(model, part.point) for model in part.others)
+        return OpenLoop(loop, sampled=opened_design(part.network, loop, lambda: others), notes=part.notes)
 
     def linear_part(self, loop: str, *, point: int = 0, branch: int | None = None) -> LinearPart:
         """Returns the network of the group around a loop (or a state that flows) of a design.  Raises UsageError."""
@@ -169,9 +171,9 @@ def _of_group(group: GroupAnalysis, loop: str, point: int, branch: int | None) -
     chosen = _point(loop, [each for each in group.points if each.point.real], group.notes, point)
     model, dropped = smooth_part(group.group.model, chosen.point.values)
     start = {path: chosen.point.values[path] for path in (*model.states, *model.commands)}
-    side, notes, sides = _side(model, start, branch)
+    side, notes, sides, others = _side(model, start, branch)
     left_out = (f"not in the linear loop: {', '.join(dropped)}",) if dropped else ()
-    return LinearPart(network_of(side.model, start), start, (), (*left_out, *notes), sides)
+    return LinearPart(network_of(side.model, start), start, (), (*left_out, *notes), sides, others)
 
 
 def _point(loop: str, points: list[PointFigures], notes: tuple[str, ...], point: int) -> PointFigures:
@@ -188,15 +190,15 @@ def _of_flow(model: Model, flow: FlowAnswer, point: int, branch: int | None) -> 
         known = f"there are {len(flow.points)}, counted from 0"
         raise UsageError(f"no equilibrium {point} of {' and '.join(flow.paths)}: {known}")
     values = dict(flow.points[point].values)
-    side, notes, sides = _side(model, values, branch)
+    side, notes, sides, others = _side(model, values, branch)
     free = tuple(path for path in flow.paths if path not in stopped(model, values))
-    return LinearPart(network_of(side.model, values), values, free, notes, sides)
+    return LinearPart(network_of(side.model, values), values, free, notes, sides, others)
 
 
 def _side(
     model: Model, point: dict[str, Fraction], branch: int | None
-) -> tuple[Branch, tuple[str, ...], tuple[str, ...]]:
-    """Returns the side of the kinks at a point, remarks about it, and all sides in words.
+) -> tuple[Branch, tuple[str, ...], tuple[str, ...], tuple[Model, ...]]:
+    """Returns the side of the kinks at a point, remarks about it, all sides in words, and models of the others.
 
     Raises UsageError where there are several and none is named.
     """
@@ -210,7 +212,9 @@ def _side(
     if not 0 <= (branch or 0) < count:
         raise UsageError(f"there is no branch {branch}: there are {count}, counted from 0")
     words = tuple(each.render_sides(sides.branches) for each in sides.branches)
-    return sides.branches[branch or 0], tuple(_remarks(sides.branches, branch or 0, sides.jumps)), words
+    chosen = sides.branches[branch or 0]
+    others = tuple(each.model for each in sides.branches if each is not chosen)
+    return chosen, tuple(_remarks(sides.branches, branch or 0, sides.jumps)), words, others
 
 
 def _remarks(sides: tuple[Branch, ...], chosen: int, jumps: tuple[str, ...]) -> Iterator[str]:

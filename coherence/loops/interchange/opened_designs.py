@@ -6,6 +6,7 @@ The loop is cut between the change that its law asks for (what it would write - 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -17,12 +18,18 @@ from coherence.loops.multirate.opened_lap import OpenedLap, pruned_lap
 Array = Any
 
 
-def opened_design(design: DesignNetwork, loop: str) -> OpenedLap:
-    """Returns the lap opened at the decisions of a loop.  Raises UsageError where it has none, or cannot be lifted."""
+def opened_design(design: DesignNetwork, loop: str, others: Callable[[], Iterable[DesignNetwork]] = tuple) -> OpenedLap:
+    """Returns the lap opened at the decisions of a loop.  Raises UsageError where it has none, or cannot be lifted.
+
+    `others` gives the networks on the other sides of the kinks: all sides are cut alike, so that the loop is that of
+    one factor.
+    """
     if all(law.loop != loop for law in design.laws.values()):
         raise UsageError(f"{loop} decides nothing at this operating point")
     lap = _opened(design, loop, carries=True)
-    return lap if lap.comes_back else _opened(design, loop, carries=False)
+    if lap.comes_back or any(_opened(other, loop, carries=True).comes_back for other in others()):
+        return lap
+    return _opened(design, loop, carries=False)
 
 
 def _opened(design: DesignNetwork, loop: str, *, carries: bool) -> OpenedLap:

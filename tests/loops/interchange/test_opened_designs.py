@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.loops.analysis import law_margins
+from coherence.loops.analysis.design_analysis import DesignAnalysis
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.design_network import network_of
 from coherence.loops.designs.lap_matrices import by_own_command, closed
@@ -86,3 +87,26 @@ def test_the_thermostat_is_its_polynomial() -> None:
 def test_a_loop_that_decides_nothing_is_refused_by_name() -> None:
     with pytest.raises(UsageError, match="other decides nothing"):
         opened_design(network_of(*smooth_at_rest(LAG)), "other")
+
+
+FLAT_BELOW = """coherence: 1
+components:
+  tank: {state: "level' = (1 - 0.5 * valve.open) / 1 s", from: 5}
+loops:
+  ctl:
+    timescale: {period: 2 s, phase: 0 s}
+    trigger: always
+    actuation: {signal: valve.open, law: step, by: "0.1 * max(0, tank.level - 5)", bounds: [-100, 100], from: 2}
+"""
+
+
+def test_all_sides_of_a_kink_are_cut_alike() -> None:
+    """Below 5 the law sees nothing but its own command; it carries that on, as it does above, and L is nothing."""
+    analysis = analyze(FLAT_BELOW)
+    assert isinstance(analysis.analysis, DesignAnalysis)
+    (group,) = analysis.analysis.groups
+    (figures,) = group.points[0].loops
+    assert figures.carries
+    gains = [abs(analysis.linearize("ctl", branch=side).over([0.1]).L.frdata).max() for side in (0, 1)]
+    assert min(gains) == 0
+    assert max(gains) > 0
