@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from typing import Any
 
 from coherence.base.number_text import render_seconds
@@ -26,8 +26,9 @@ SHOWN = 20  # multipliers in JSON
 
 def text(path: str, analysis: NetworkAnalysis) -> str:
     """Returns the analysis for a reader."""
-    samplers = f" and {len(net.samplers)} samplers" if isinstance(net := analysis.network, Multirate) else ""
-    lines = [f"{path}: {len(net.blocks)} blocks{samplers}, {len(net.couplings)} couplings", ""]
+    net = analysis.network
+    samplers = f" and {_counted(net.samplers, 'sampler')}" if isinstance(net, Multirate) else ""
+    lines = [f"{path}: {_counted(net.blocks, 'block')}{samplers}, {_counted(net.couplings, 'coupling')}", ""]
     lines += [f"{analysis.verdict}: {analysis.reason}"] if analysis.reason else [analysis.verdict]
     lines += [f"  {what:<22}{value}" for what, value in _rows(analysis)]
     for point in analysis.margins:
@@ -40,6 +41,10 @@ def text(path: str, analysis: NetworkAnalysis) -> str:
         minimal = "every proper part is stable" if blame.minimal else "not shown to be minimal"
         lines.append(f"  to blame              {' and '.join(blame.loops)} ({minimal})")
     return "\n".join([*lines, *(f"  note: {note}" for note in analysis.notes)]) + "\n"
+
+
+def _counted(parts: Sized, noun: str) -> str:
+    return f"{len(parts)} {noun}{'' if len(parts) == 1 else 's'}"
 
 
 def _rows(analysis: NetworkAnalysis) -> Iterator[tuple[str, str]]:

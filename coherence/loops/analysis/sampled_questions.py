@@ -43,6 +43,7 @@ from coherence.loops.waves.network_gain import along_sampled
 MOST_GAIN, LEAST_GAIN, GAIN_STEPS = 100.0, 0.01, 120  # of windows that are looked for in steps
 LAPS, STEPS_A_PERIOD = 8, 8  # of delays that are looked through: how far, and how many in the shortest period
 MAP_GAINS, MAP_STEPS_A_PERIOD = 17, 4  # an odd number of factors: one row is of the factor 1
+HALVES = 40  # of the gain of an unstable network, in search of a stable one: its critical gain is from there
 CLOSE = 1e-9  # relative width of the bracket of an edge
 
 
@@ -80,8 +81,15 @@ def _judged(system: Multirate) -> Stability:
 
 
 def _critical_gain(system: Multirate, question: NetworkQuestion) -> Answer:
+    def scaled(factor: float) -> Multirate:
+        return scaled_system(system, question.blocks, factor)
+
     most = min(question.up_to or math.inf, 1e4)
-    factor = critical_gain(lambda k: scaled_system(system, question.blocks, k), low=1.0, high=most)
+    halves = (min(1.0, most) * 0.5**k for k in range(HALVES))
+    low = next((factor for factor in halves if _judged(scaled(factor)).verdict == "stable"), None)
+    if low is None:
+        raise UsageError("no smaller gain is stable")
+    factor = critical_gain(scaled, low=low, high=most)
     at = factor if math.isfinite(factor) else None
     return of_critical(question, at, None, None, "found in even ratios")
 

@@ -95,3 +95,11 @@ def test_what_a_sampled_network_has_no_answer_to_says_why() -> None:
     assert answer.open
     assert "asked of blocks" in answer.lines[0]
     assert answered(rated(3.0, 0.0), NetworkQuestion("peak", source="plant", target="plant")).open
+
+
+@pytest.mark.parametrize(("gain", "below"), [(0.5, False), (3.0, True), (40.0, True)])
+def test_the_critical_gain_of_an_unstable_network_is_a_factor_below_one(gain: float, below: bool) -> None:
+    """Of an integrator behind a hold of 1 s without delay: k = 2."""
+    answer = answered(rated(gain, 0.0), NetworkQuestion("critical gain", ("plant",)))
+    assert answer.numbers["at"] == pytest.approx(2 / gain, rel=1e-6)
+    assert (answer.numbers["at"] < 1) is below
