@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_measured
-from coherence.simulate.study.readings import SUCCEED
+from coherence.simulate.study.readings import QUANTILES, SUCCEED
 
 if TYPE_CHECKING:
     from coherence.simulate.study.repeated_runs import StudyReading
@@ -38,7 +38,8 @@ def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[
 
 def _tells_by_zero(reading: StudyReading) -> bool:
     """Decides whether zero is news: of most quantities it says that nothing of their kind happened."""
-    return reading.what.startswith(SUCCEED)
+    waits = reading.unit == "s" and any(f"P{percent}" in reading.what for percent in QUANTILES)
+    return waits or reading.what.startswith(SUCCEED)
 
 
 def _mark(reading: StudyReading) -> str:

@@ -23,3 +23,8 @@ def test_what_one_design_alone_has_stands_with_its_thing() -> None:
 
 def test_one_design_has_no_change_to_explain() -> None:
     assert OF_CHANGES not in readings_table([[_reading("web", "P50")]])
+
+
+def test_a_wait_of_no_time_is_news() -> None:
+    lines = readings_table([[_reading("engine", "wait P99", 0.0), _reading("engine", "stalled", 0.0)]])
+    assert lines == ["engine", "  wait P99  0 s"]

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 GAMMA = 1.004  # a bin is 0.4 % wide
-LEAST = 1e-9  # s: what is shorter counts as this
+LEAST = 1e-9  # s: what is shorter counts as no time
 PENDING = 1 << 17  # latencies that are counted at once
 _LOG = math.log(GAMMA)
+NONE = math.floor(math.log(LEAST) / _LOG)  # the bin of what took no time
 
 
 @dataclass
@@ -49,8 +50,9 @@ class Latencies:
 
     @property
     def uppers(self) -> Array:
-        """Upper ends of the bins (s)."""
-        ends: Array = np.exp(_LOG * (self.first + 1 + np.arange(self.counts.shape[1])))
+        """Upper ends of the bins (s); of what took no time, 0."""
+        bins = self.first + np.arange(self.counts.shape[1])
+        ends: Array = np.where(bins <= NONE, 0.0, np.exp(_LOG * (bins + 1)))
         return ends
 
     @property

@@ -35,6 +35,14 @@ def test_a_constant_latency_is_told_exactly() -> None:
     assert quantile_of(filled([0.125] * 7), 99) == 0.125
 
 
+def test_what_takes_no_time_takes_no_time() -> None:
+    """Its bin ends at 0 s, and the next one above: an interval was told as 0 s to 1e-06 ms."""
+    counted = filled([0.0, 0.0, 0.0, 1e-6])
+    assert counted.uppers[0] == 0
+    assert (np.diff(counted.uppers) > 0).all()
+    assert quantile_of(counted, 50) == 0
+
+
 @given(TIMES, st.sampled_from([50, 95, 99]))
 def test_a_quantile_is_off_by_a_bin_at_most(latencies: list[float], percent: int) -> None:
     exact = sorted(latencies)[-(-percent * len(latencies) // 100) - 1]
