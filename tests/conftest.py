@@ -14,7 +14,7 @@ from tests.draws import few
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy, as the command line does it
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what tests start is compiled once, and not by each of them
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=few(100))
-settings.register_profile("default", settings.get_profile("default"), max_examples=few(100))
+settings.register_profile("default", settings.get_profile("default"), max_examples=few(100), deadline=None)
 gc.disable()  # while tests are collected: nearly all of that lasts to the end
 
 

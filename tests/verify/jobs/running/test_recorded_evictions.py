@@ -183,3 +183,27 @@ def test_the_command_says_what_it_compared(tmp_path: Path, capsys: pytest.Captur
     out = capsys.readouterr().out
     assert "verdict    different" in out
     assert "and 4 more" in out
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        ("a", "event 1: 'a' is no object"),
+        ({"involvedObject": "x"}, "event 1: its involvedObject is no object"),
+        ({"source": 3, "eventTime": "2024-01-13T23:00:26Z"}, "event 1: its source is no object"),
+        ({"eventTime": "yesterday"}, "event 1: it has no time that can be read"),
+        ({"firstTimestamp": 17}, "event 1: it has no time that can be read"),
+    ],
+)
+def test_what_is_no_event_is_told(event: object, message: str, tmp_path: Path) -> None:
+    (tmp_path / "events.json").write_text(json.dumps({"items": [event]}))
+    with pytest.raises(InputError, match=message):
+        laid(DUPLICATES, tmp_path)
+
+
+@pytest.mark.parametrize("event", [{}, {"metadata": None, "involvedObject": None}, {"involvedObject": {"kind": "Pod"}}])
+def test_an_event_of_nothing_is_left_out(event: object, tmp_path: Path) -> None:
+    (log,) = C5.iterdir()
+    (tmp_path / "events.json").write_text(json.dumps({"items": [event, *json.loads(log.read_text())["items"]]}))
+    (found,) = laid(DUPLICATES, tmp_path)
+    assert found.agrees
