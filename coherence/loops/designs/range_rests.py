@@ -128,10 +128,10 @@ def rests_in_range(
     choices = list(every(replace(model, constants={**model.constants, **low}), starts))
     samples: list[tuple[SampleRun, ...] | tuple[PartRun, ...]] = []
     for start in choices:
+        left = MOST_SAMPLES - sum(map(len, samples))
         if len(paths) == 2:
             samples.append(tuple(_parts(model, paths, start, laps, most, late)))
         else:
-            left = MOST_SAMPLES - sum(map(len, samples))
             samples.append(tuple(itertools.islice(_samples(model, paths[0], start, laps, most, late), left)))
         if late():
             return None
@@ -169,8 +169,8 @@ def _parts(
         if len(known) == MOST_PARTS:
             raise NotExactError(f"more than {MOST_PARTS} values of {' and '.join(paths)} stand for their ranges")
         decisions = PlaneRecord(point)
-        at, along = (dict(zip(paths, values, strict=True)) for values in (point, decisions.parameters()))
-        run = _resting(model, start, at, along, laps, most)
+        along = dict(zip(paths, decisions.parameters(), strict=True))
+        run = _resting(model, start, dict(zip(paths, point, strict=True)), along, laps, most)
         known.append(decisions)
         waiting = [other for other in waiting if not decisions.holds_at(other)]
         yield PartRun(run, decisions)
