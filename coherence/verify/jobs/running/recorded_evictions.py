@@ -41,7 +41,7 @@ from coherence.verify.jobs.eviction_case import (
 )
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placing import Counts, empty, places, put, shown
-from coherence.verify.jobs.running.runs import period_of
+from coherence.verify.jobs.running.runs import EvictorClock
 from coherence.verify.jobs.sites import Cluster, cluster
 
 MOST_WAYS = 2_000  # in which recorded nodes may be places of the design
@@ -164,7 +164,7 @@ def _look(loops: Sequence[EvictingLoop]) -> float | None:
     """Returns how often evictors look (s); None where nothing but a period says when, or they have several."""
     if any(isinstance(loop.trigger.tree, Held) or not _is_clock(loop.loop) for loop in loops):
         return None
-    periods = {period_of(loop) for loop in loops}
+    periods = {EvictorClock(loop).period for loop in loops}
     return periods.pop() if len(periods) == 1 else None
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Loop
+from coherence.language.expressions.tree import Held, Tree, walk
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.contest import contest
 from coherence.verify.jobs.contest_steps import ADMIT, TAKE, VAIN
@@ -14,7 +15,7 @@ from coherence.verify.jobs.count_ranges import variants
 from coherence.verify.jobs.eviction_case import counting_loops, evicting, eviction_case
 from coherence.verify.jobs.job_states import is_waiting
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.running.runs import MOST_EVENTS, RelationRun, eviction_run, job_run
+from coherence.verify.jobs.running.runs import MOST_EVENTS, EvictorClock, RelationRun, eviction_run, job_run
 from coherence.verify.jobs.sites import cluster
 
 RunSample = dict[tuple[str, str, str], float]  # (of what, what, unit) -> value, as in studies of requests
@@ -42,12 +43,13 @@ def has_relations(design: Design) -> bool:
 
 def relation_samples(design: Design, seeds: Sequence[int], until: float) -> RelationSamples:
     """Returns what runs of so many seconds show, one for each seed."""
-    facts, refused = known(Subject(design)), list[str]()
+    facts, refused, notes = known(Subject(design)), list[str](), list[str]()
     samples: list[RunSample] = [{} for _ in seeds]
-    for own in (*_jobs(facts, seeds, until, refused), *_evictions(facts, seeds, until, refused)):
+    for own in (*_jobs(facts, seeds, until, refused), *_evictions(facts, seeds, until, refused, notes)):
         samples = [before | more for before, more in zip(samples, own, strict=True)]
     ran = any(samples)
-    return RelationSamples(tuple(samples) if ran else (), (DRAWN, AT_ONCE, ENDS_EARLY) if ran else (), tuple(refused))
+    assumed = (DRAWN, AT_ONCE, ENDS_EARLY, *notes) if ran else ()
+    return RelationSamples(tuple(samples) if ran else (), assumed, tuple(refused))
 
 
 def _jobs(facts: DesignFacts, seeds: Sequence[int], until: float, refused: list[str]) -> Iterator[list[RunSample]]:
@@ -80,10 +82,12 @@ def _share(run: RelationRun) -> float:
     return 100.0 if run.at_rest else 0.0
 
 
-def _evictions(facts: DesignFacts, seeds: Sequence[int], until: float, refused: list[str]) -> Iterator[list[RunSample]]:
+def _evictions(
+    facts: DesignFacts, seeds: Sequence[int], until: float, refused: list[str], notes: list[str]
+) -> Iterator[list[RunSample]]:  # fmt: skip
     for thing, loops in evicting(facts.design).items():
         try:
-            own = _of_thing(facts, thing, loops, seeds, until)
+            own = _of_thing(facts, thing, loops, seeds, until, notes)
         except NeedsError as error:
             refused.append(f"evictions of {thing} are not run: {error.needs}")
         else:
@@ -91,12 +95,15 @@ def _evictions(facts: DesignFacts, seeds: Sequence[int], until: float, refused: 
 
 
 def _of_thing(
-    facts: DesignFacts, thing: str, loops: Sequence[Loop], seeds: Sequence[int], until: float
+    facts: DesignFacts, thing: str, loops: Sequence[Loop], seeds: Sequence[int], until: float, notes: list[str]
 ) -> list[RunSample]:
     counting = tuple(counting_loops(thing, loops))
     other = next((loop for loop in loops if loop.name not in {one.loop.name for one in counting}), None)
     if other is not None:
         raise NeedsError(f"a trigger of {other.name} that counts members on places", other.place)
+    nested = next((loop for loop in counting if _holds_inside(loop.trigger.tree)), None)
+    if nested is not None:
+        raise NeedsError(f"one `for` of the whole trigger of {nested.loop.name}", nested.trigger.place)
     case = eviction_case(facts, thing, counting)
     if case.low != case.high or len(variants(facts)) > 1 or not facts.design.places:
         raise NeedsError(f"one number of {thing} and of places")
@@ -109,4 +116,10 @@ def _of_thing(
         samples.append({(name, f"evictions of {thing}", ""): run.count(name) for name in case.names})
         samples[-1][thing, "most on one place at the end", ""] = max((max(row, default=0) for row in state), default=0)
         samples[-1][thing, "at rest at the end", "%"] = _share(run)
+    notes += (note for loop in case.loops for note in EvictorClock(loop).notes())
     return samples
+
+
+def _holds_inside(tree: Tree) -> bool:
+    """Decides whether a part of a trigger, and not the whole, has to hold for a time."""
+    return any(isinstance(node, Held) for node in walk(tree) if node is not tree)

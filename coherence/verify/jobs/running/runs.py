@@ -1,7 +1,7 @@
 """Runs jobs, evictors and placers as events over counts, by the steps that the proofs explore.
 
 What is left open is drawn: who comes when, who is chosen among equals, where a placer puts a member.  Schedulers and
-placers take no time; an eviction takes what the design states, member by member; an evictor acts once a period.
+placers take no time; an eviction takes what the design states, member by member; an evictor acts once a period at most.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
+from coherence.base.number_text import render_seconds
+from coherence.language.expressions.tree import Held
 from coherence.verify.jobs.contest import Contest, State
 from coherence.verify.jobs.contest_steps import FREES, arrivals, departures, nobody, scheduled
-from coherence.verify.jobs.eviction import moves
+from coherence.verify.jobs.eviction import acts, moves
 from coherence.verify.jobs.eviction_case import EvictingLoop, EvictionCase, values_at
 from coherence.verify.jobs.fair_cycles import goes
 from coherence.verify.jobs.job_states import holding, is_leaving
@@ -90,30 +92,68 @@ def eviction_run(
 ) -> tuple[RelationRun, Counts] | None:
     """Returns a run of evictors and their placer; None where the placer finds no place for all members first.
 
-    Who acts is looked at once a period of each (once a second where none is stated), in the order of the design.
+    Each looks at its own clock, those of one instant in the order of the design.
     """
     draw, events = Random(seed), list[tuple[float, str, str]]()  # noqa: S311
     state, constants = _filled(there, members, draw), values_at(case, there, members)
     if state is None:
         return None
-    periods = [period_of(loop) for loop in case.loops]
-    turns = [(period, k) for k, period in enumerate(periods)]
+    clocks = [EvictorClock(loop) for loop in case.loops]
+    turns = [(clock.first, k) for k, clock in enumerate(clocks)]
     heapq.heapify(turns)
     while turns[0][0] <= until and len(events) < most and not _is_at_rest(case, there, state, constants):
         now, k = heapq.heappop(turns)
-        heapq.heappush(turns, (now + periods[k], k))
-        options = list(moves([case.evictors[k]], there, state, constants, every=True))
+        heapq.heappush(turns, (now + clocks[k].period, k))
+        evictor = case.evictors[k]
+        if not clocks[k].is_due(now, holds=acts(evictor, there, state, constants)):
+            continue
+        options = list(moves([evictor], there, state, constants, every=True))
         if options:
             step = draw.choice(options)
             events.append((now, case.names[k], step.text))
             state = step.to
+            clocks[k].acted = now
     return RelationRun(tuple(events), _is_at_rest(case, there, state, constants)), state
 
 
-def period_of(loop: EvictingLoop) -> float:
-    """Returns how often an evictor looks (s): once a second where the design does not say."""
-    scale = loop.loop.timescale
-    return float(scale.period.low) if scale is not None and scale.period is not None else 1.0
+class EvictorClock:
+    """Tells when an evictor looks and when it may act (s); of what is a range, the lower end.
+
+    `first`: its first look; `acted`: when it last evicted.  Without a period it looks once a second, without a phase
+    first after one period.
+    """
+
+    def __init__(self, loop: EvictingLoop) -> None:
+        scale, trigger = loop.loop.timescale, loop.trigger.tree
+        period, phase, cooldown = (scale.period, scale.phase, scale.cooldown) if scale is not None else (None,) * 3
+        self.name = loop.loop.name
+        self.period = float(period.low) if period is not None else 1.0
+        self.first = float(phase.low) if phase is not None else self.period
+        self.cooldown = float(cooldown.low) if cooldown is not None else None
+        self.lasts = float(trigger.duration) if isinstance(trigger, Held) else 0.0
+        self.acted: float | None = None
+        self._since: float | None = None
+        stated = {"period": period, "phase": phase, "cooldown": cooldown}
+        self._open = {key: value for key, value in stated.items() if value is not None and not value.exact}
+        self._unstated = period is None, phase is None
+
+    def is_due(self, now: float, *, holds: bool) -> bool:
+        """Decides at a look whether it acts: its trigger has held at all looks for long enough, and nothing cools."""
+        if not holds:
+            self._since = None
+            return False
+        self._since = now if self._since is None else self._since
+        cools = self.cooldown is not None and self.acted is not None and now - self.acted <= self.cooldown
+        return now - self._since >= self.lasts and not cools
+
+    def notes(self) -> Iterator[str]:
+        """Yields what a run takes of a clock where the design leaves it open, in words."""
+        without_period, without_phase = self._unstated
+        if without_period:
+            yield f"{self.name} looks once a second, since no period is stated"
+        if without_phase:
+            yield f"{self.name} first looks after one period, since no phase is stated"
+        yield from (f"{key} of {self.name} = {render_seconds(value.low)}" for key, value in self._open.items())
 
 
 def _is_at_rest(case: EvictionCase, there: Cluster, state: Counts, constants: Mapping[str, Fraction]) -> bool:

@@ -115,6 +115,34 @@ def test_an_evictor_that_can_never_be_content_acts_once_a_period() -> None:
     assert [sample["web", "at rest at the end", "%"] for sample in content.samples] == [100, 100]
 
 
+@pytest.mark.parametrize(
+    ("timescale", "held", "evictions", "notes"),
+    [
+        ("period: 5 min, phase: 0 s", "", 13, []),
+        ("period: 5 min", "", 12, ["dup first looks after one period, since no phase is stated"]),
+        ("period: 5 min .. 8 min, phase: 0 s", "", 13, ["period of dup = 5 min"]),
+        ("period: 5 min, phase: 100 s", "", 12, []),  # at 100 s, ..., 3400 s
+        ("period: 5 min, phase: 0 s, cooldown: 9 min", "", 7, []),  # every second look
+        ("period: 5 min, phase: 0 s, cooldown: 10 min", "", 5, []),  # after 10 min it still cools
+        ("period: 5 min, phase: 0 s", " for 7 min", 11, []),  # first at 10 min
+    ],
+)
+def test_evictors_look_at_their_own_clocks(timescale: str, held: str, evictions: int, notes: list[str]) -> None:
+    text = EVICTOR.format(copies=6, above=f"1{held}").replace("period: 5 min", timescale)
+    shown = relation_samples(read_text(text), (1,), 3600.0)
+    assert shown.samples[0]["dup", "evictions of web", ""] == evictions
+    assert list(shown.assumptions[3:]) == notes
+
+
+def test_a_clock_of_which_nothing_is_stated_is_named() -> None:
+    text = EVICTOR.format(copies=6, above=1).replace("timescale: {period: 5 min}, ", "")
+    shown = relation_samples(read_text(text), (1,), 60.0)
+    assert shown.samples[0]["dup", "evictions of web", ""] == 60
+    assert "dup looks once a second, since no period is stated" in shown.assumptions
+    nested = text.replace("count of web by node > 1", "(count of web by node > 1 for 5 s) and web.copies > 2")
+    assert "needs one `for` of the whole trigger of dup" in relation_samples(read_text(nested), (1,), 60.0).refused[0]
+
+
 def test_what_is_not_run_is_said_with_the_reason() -> None:
     text = EVICTOR.format(copies="2 .. 6", above=1)
     shown = relation_samples(read_text(text), (1,), 60.0)
