@@ -26,7 +26,7 @@ from coherence.minimums.fabric.design_fabrics import (
 )
 from coherence.minimums.fabric.latencies import gathered as late_gather
 from coherence.minimums.fabric.latencies import reduced as late_reduce
-from coherence.minimums.fabric.wiring import Fabric, Wire, both, fabric, turned
+from coherence.minimums.fabric.wiring import Check, Fabric, Wire, both, connected, fabric, turned
 from coherence.minimums.fabric.written_fabrics import written_fabric
 from coherence.minimums.facts import Gathered, constant
 
@@ -35,14 +35,14 @@ SHARD = Fraction(10**9)  # what is told of a design: seconds for 1 GB a device
 EACH = 64  # devices up to which each of them is a member of its own
 
 
-def fabric_of(inputs: Inputs) -> Fabric:
+def fabric_of(inputs: Inputs, check: Check = connected) -> Fabric:
     """Returns the fabric among the inputs: a Fabric, a text, or pairs of members with links of 1 B/s each way.
 
-    Raises UsageError for anything else.
+    Raises UsageError for anything else.  check: raises where too few members of a text's links reach others.
     """
     given: Any = cast("Any", inputs["fabric"])
     if isinstance(given, Fabric | str):
-        return given if isinstance(given, Fabric) else written_fabric(given)
+        return given if isinstance(given, Fabric) else written_fabric(given, check=check)
     if not isinstance(given, tuple) or not given or any(not isinstance(x, tuple) or len(x) != 2 for x in given):
         raise UsageError("fabric is a coherence.minimums.fabric.wiring.Fabric, or links as 0>1,1>2 (1 B/s each way)")
     links = [(f"{float(one):g}", f"{float(other):g}") for one, other in given]

@@ -38,9 +38,9 @@ from coherence.minimums.bound import (
 from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, gathers
 from coherence.minimums.bounds._inductions import crossing_late
 from coherence.minimums.fabric.cuts import all_gather, every_cut
-from coherence.minimums.fabric.latencies import gathered, longest
+from coherence.minimums.fabric.latencies import gathered, told_by_all
 from coherence.minimums.fabric.runtime_format import gathering
-from coherence.minimums.fabric.trees import executed, trees
+from coherence.minimums.fabric.trees import trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring
 
 
@@ -72,12 +72,9 @@ def enumerated() -> Checked:
 
 
 def packed(inputs: Inputs) -> Fraction | float:
-    """Returns when trees have carried every shard to all members in small chunks: their longest way, and the busiest
-    wire.
-    """
+    """Returns when trees have carried every shard to all members in small chunks."""
     wired = fabric_of(inputs)
-    grown = trees(wired)
-    return max(longest(wired, grown).values()) + Fraction(inputs["size"]) * executed(wired, grown)
+    return told_by_all(wired, Fraction(inputs["size"]), trees(wired))
 
 
 def algorithm(inputs: Inputs) -> str:

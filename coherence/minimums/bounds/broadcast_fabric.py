@@ -1,9 +1,10 @@
 """broadcast on a fabric: to the member that is told worst, no data comes before its wires, nor faster than its cut.
 
 ## What
-max over members v of (wires between the root and v) a + S/(least cut between the root and v), with a the least time
-over one wire (beside what a wire has of its own).  At a = 0 trees attain it (J. Edmonds): all members are told as fast
-as the worst one alone.
+The longest, over members, of the quickest flow over time from the root to one alone: no less than (wires between them)
+a + S/(least cut between them), with a the least time over one wire (beside what a wire has of its own).  Without
+latencies trees attain it (J. Edmonds): all members are told as fast as the worst one alone.  With them the run beside
+it tells the gap: trees that share the wires best and stop one after another, or the nearest tree.
 
 ## Why it matters
 It is the floor of handing out weights or a checkpoint from one device, on the links that there are.
@@ -20,6 +21,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
 from coherence.minimums.bound import (
@@ -38,12 +40,13 @@ from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, tells
 from coherence.minimums.bounds._inductions import crossing_late
 from coherence.minimums.fabric.broadcasts import floor, from_root, told_by_steps, told_by_trees
 from coherence.minimums.fabric.runtime_format import telling
-from coherence.minimums.fabric.wiring import Fabric, dgx1, leaf_spine, ring
+from coherence.minimums.fabric.wiring import Fabric, dgx1, leaf_spine, ring, rooted
+from coherence.minimums.fabric.written_fabrics import written_fabric
 
 
 def seconds(inputs: Inputs) -> Fraction | float:
     """Of the member that is told last."""
-    return floor(fabric_of(inputs), inputs["size"], inputs["latency"])
+    return floor(fabric_of(inputs, rooted), inputs["size"], inputs["latency"])
 
 
 def pipelined() -> Checked:
@@ -58,12 +61,12 @@ def pipelined() -> Checked:
 
 def spread(inputs: Inputs) -> Fraction | float:
     """Returns when trees have told all members, in chunks small enough that only their number of wires counts."""
-    return told_by_trees(fabric_of(inputs), inputs["size"], inputs["latency"])
+    return told_by_trees(fabric_of(inputs, rooted), inputs["size"], inputs["latency"])
 
 
 def algorithm(inputs: Inputs) -> str:
     """Returns the trees in the format of a collective runtime."""
-    return telling(*from_root(fabric_of(inputs)))
+    return telling(*from_root(fabric_of(inputs, rooted)))
 
 
 def _given(made: Fabric, latency: int) -> Inputs:
@@ -78,7 +81,11 @@ BOUND = Bound(
     kind=Status.THEOREM,
     loss="network",
     symbols=(
-        replace(FABRIC, means="members (the first is the root), switches and wires"),
+        replace(
+            FABRIC,
+            means="members (the first is the root), switches and wires",
+            reads=partial(written_fabric, check=rooted),
+        ),
         Symbol("size", "B", "bytes that the root holds", Trend.RISES, sign="S"),
         Symbol("latency", "s", "least time over one wire, beside its bytes", Trend.RISES, sign="a"),
     ),

@@ -35,9 +35,9 @@ from coherence.minimums.bound import (
 from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, scatters
 from coherence.minimums.bounds._inductions import crossing_late
 from coherence.minimums.bounds.all_gather_fabric import slow_line, uneven
-from coherence.minimums.fabric.latencies import gathered, longest
+from coherence.minimums.fabric.latencies import gathered, told_by_all
 from coherence.minimums.fabric.runtime_format import scattering
-from coherence.minimums.fabric.trees import executed, trees
+from coherence.minimums.fabric.trees import trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, ring, turned
 
 
@@ -67,10 +67,9 @@ def by_members() -> Checked:
 
 
 def added(inputs: Inputs) -> Fraction | float:
-    """Returns trees over which the parts are added in small chunks: their longest way, and the busiest wire."""
+    """Returns when the parts have been added over trees in small chunks."""
     reverse = turned(fabric_of(inputs))
-    grown = trees(reverse)
-    return max(longest(reverse, grown).values()) + Fraction(inputs["size"]) * executed(reverse, grown)
+    return told_by_all(reverse, Fraction(inputs["size"]), trees(reverse))
 
 
 def algorithm(inputs: Inputs) -> str:

@@ -1,7 +1,6 @@
 """Broadcasts on any fabric: how soon a member can be told at all, and trees in chunks that tell all members.
 
-To a member v nothing comes before its distance from the root, and after that no more than the least cut carries: what
-crosses the cut leaves the root earlier and arrives later by the wires before and behind it.
+No member is told sooner than by the quickest flow from the root to it alone.
 
 SOURCE: L. Ford and D. Fulkerson 1958 (flows over time); J. Edmonds 1973 (trees that tell all as fast as the worst).
 """
@@ -16,6 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coherence.minimums.fabric.cuts import capacity
+from coherence.minimums.fabric.quickest import nearest_tree, quickest, streamed_trees
 from coherence.minimums.fabric.trees import Tree, executed, trees
 from coherence.minimums.fabric.wiring import Fabric
 
@@ -44,8 +44,9 @@ def distances(fabric: Fabric, roots: Iterable[str], latency: Number = 1) -> dict
 def floor(fabric: Fabric, size: Number, latency: Number) -> Number:
     """Returns when the last member can be told by the first one, at the earliest."""
     root, *others = fabric.names
-    far = distances(fabric, (root,), latency)
-    return max(far[name] + size * capacity(fabric, (root,), (name,)).time for name in others)
+    if not latency and not any(wire.latency for wire in fabric.wires):
+        return max(size * capacity(fabric, (root,), (name,)).time for name in others)
+    return max(quickest(fabric, root, name, Fraction(size), Fraction(latency)) for name in others)
 
 
 def from_root(fabric: Fabric) -> tuple[Fabric, tuple[Tree, ...]]:
@@ -56,17 +57,12 @@ def from_root(fabric: Fabric) -> tuple[Fabric, tuple[Tree, ...]]:
 
 
 def told_by_trees(fabric: Fabric, size: Number, latency: Number) -> Number:
-    """Returns what trees take in ever smaller chunks: their longest way, and the busiest wire."""
+    """Returns what trees take in ever smaller chunks: those that share the wires best, or the nearest one if sooner."""
     held, packed = from_root(fabric)
-    longest = max(time for tree in packed for time in _arrivals(tree, fabric, latency).values())
-    return longest + size * executed(held, packed)
-
-
-def _arrivals(tree: Tree, fabric: Fabric, latency: Number) -> dict[str, Number]:
-    own, far = latencies(fabric), dict[str, Number]({tree.root: 0})
-    for path in tree.paths:
-        far[path[-1]] = far[path[0]] + sum(latency + own[step] for step in itertools.pairwise(path))
-    return far
+    late = {step: own + Fraction(latency) for step, own in latencies(fabric).items()}
+    near = (nearest_tree(fabric, fabric.names[0], Fraction(1), Fraction(latency)),)
+    kinds = (packed, near) if any(late.values()) else (packed,)
+    return min(streamed_trees(kind, executed(held, kind), Fraction(size), late) for kind in kinds)
 
 
 def latencies(fabric: Fabric) -> dict[tuple[str, str], Fraction]:

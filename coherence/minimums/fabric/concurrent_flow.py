@@ -1,10 +1,12 @@
 """Computes the least time in which a fabric carries several demands at once (maximum concurrent flow).
 
 A linear program in floating point proposes routes and prices of wires; both are then taken as exact fractions:
-    any prices p >= 0 prove   time >= sum of demand * (shortest priced path)  /  sum of rate * price   (weak duality)
-    any routes that carry the demands take   max of load / rate
-so the interval between the two is rigorous whatever the program did, and empty where it found the optimum.  The program
-is for some tens of members; cuts (`fabric_cuts`) are for thousands.
+    any prices p >= 0 prove   sum of demand * (shortest priced path)  <=  sum of rate * price * (time - way)
+    any routes that carry the demands take   max of load / rate, and what their latencies add
+(weak duality; `way`: the latencies from the nearest source to a wire, over it, and to the nearest target; a wire is of
+use for no longer than that leaves).  So the interval between the two is rigorous whatever the program did, and empty
+where wires have no latencies and it found the optimum.  The program is for some tens of members; cuts (`fabric_cuts`)
+are for thousands.
 
 SOURCE: F. Shahrokhi and D. Matula 1990 (concurrent flow); the duality of linear programs.
 """
@@ -14,15 +16,19 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.minimums.fabric.wiring import Fabric
+from coherence.minimums.fabric.broadcasts import distances, latencies
+from coherence.minimums.fabric.latencies import instant
+from coherence.minimums.fabric.quickest import filled, quickest
+from coherence.minimums.fabric.wiring import Fabric, Wire, reached, turned
 
 Demand = tuple[str, str, Fraction]  # from, to, bytes
 Steps = Mapping[tuple[str, str], Fraction]
+ROUNDS, SUBSETS = 3, 4  # of prices with latencies; of demands that are far apart
 SIMPLEX = 5000  # variables from which an interior point is used
 GRAIN = 10**6  # the finest fraction of the largest number that a price or an amount may be
 
@@ -38,26 +44,94 @@ class FlowRoute:
 
 @dataclass(frozen=True)
 class ConcurrentFlow:
-    """`least` <= the minimum <= `most` seconds; `prices` prove the one, `routes` attain the other."""
+    """`least` <= the minimum <= `most` seconds; `prices` prove the one, `routes` attain the other.
+
+    priced: the demands that the prices speak of; none where it is the quickest flow of one demand.
+    """
 
     least: Fraction
     most: Fraction
     prices: Steps
     routes: tuple[FlowRoute, ...]
+    priced: tuple[Demand, ...] = ()
 
 
 def concurrent(fabric: Fabric, demands: Sequence[Demand]) -> ConcurrentFlow:
     """Returns the least time to carry all demands, each split over paths at will.  Raises UsageError for bad
     demands."""
     demanded = _checked_demands(fabric, demands)
+    found = _flowed(fabric, demanded, _rates(fabric))
+    return found if instant(fabric) else _late(fabric, demanded, found)
+
+
+def _flowed(fabric: Fabric, demands: Sequence[Demand], rates: Steps) -> ConcurrentFlow:
+    """Returns what the prices and routes of the program say that has these rates."""
     groups: dict[str, list[int]] = {}
-    for k, (source, _, _) in enumerate(demanded):
+    for k, (source, _, _) in enumerate(demands):
         groups.setdefault(source, []).append(k)
-    wanted = [[demanded[k] for k in group] for group in groups.values()]
-    prices, flows = _program(fabric.nodes, _rates(fabric), wanted)
+    prices, flows = _program(fabric.nodes, rates, [[demands[k] for k in group] for group in groups.values()])
     parts = zip(groups.values(), flows, strict=True)
-    routes = tuple(itertools.chain.from_iterable(_routes(group, demanded, flow) for group, flow in parts))
-    return ConcurrentFlow(priced(fabric, demanded, prices), executed(fabric, demanded, routes), prices, routes)
+    routes = tuple(itertools.chain.from_iterable(_routes(group, demands, flow) for group, flow in parts))
+    return ConcurrentFlow(priced(fabric, demands, prices), executed(fabric, demands, routes), prices, routes,
+                          tuple(demands))  # fmt: skip
+
+
+def _late(fabric: Fabric, demands: Sequence[Demand], found: ConcurrentFlow) -> ConcurrentFlow:
+    """Returns better bounds where wires have latencies.
+
+    Prices are asked for again with each wire at what it carries while it is of use, of all demands and of those between
+    ends that are far apart; each demand alone has its quickest flow; and all may go by their nearest ways.
+    """
+    nearest = tuple(FlowRoute(k, _nearest(fabric, source, target), amount)
+                    for k, (source, target, amount) in enumerate(demands))  # fmt: skip
+    best, routes = found.most, found.routes
+    if (spent := executed(fabric, demands, nearest)) < best:
+        best, routes = spent, nearest
+    worst, ways = found, [distances(fabric, (source,), 0)[target] for source, target, _ in demands]
+    apart = sorted(set(ways))
+    for away in (apart[0], *apart[1:][-SUBSETS:]):
+        far = [demand for demand, way in zip(demands, ways, strict=True) if way >= away]
+        for _ in range(ROUNDS):
+            rates = _useful(fabric, far, worst.least)
+            if not all(_path(rates, source, target) for source, target, _ in far):
+                break
+            again = _flowed(fabric, far, rates)
+            if len(far) == len(demands) and again.most < best:
+                best, routes = again.most, again.routes
+            if again.least <= worst.least:
+                break
+            worst = again
+    alone = max((quickest(fabric, *demand) for demand in demands), default=Fraction(0))
+    if alone > worst.least:
+        return ConcurrentFlow(alone, best, {}, routes)
+    return replace(worst, most=best, routes=routes)
+
+
+def _useful(fabric: Fabric, demands: Sequence[Demand], time: Fraction) -> Steps:
+    """Returns what goes over wires between two nodes while they are of use to some of the demands."""
+    left: dict[tuple[str, str], Fraction] = {}
+    for wire, way in _ways(fabric, demands):
+        if way < time:
+            step = (wire.source, wire.target)
+            left[step] = left.get(step, Fraction(0)) + wire.rate * (time - way)
+    return left
+
+
+def _ways(fabric: Fabric, demands: Sequence[Demand]) -> Iterator[tuple[Wire, Fraction]]:
+    """Yields wires with the latencies from the nearest source, over the wire, and to the nearest target."""
+    before = distances(fabric, {source for source, _, _ in demands}, 0)
+    after = distances(turned(fabric), {target for _, target, _ in demands}, 0)
+    for wire in fabric.wires:
+        if wire.source in before and wire.target in after:
+            yield wire, before[wire.source] + wire.latency + after[wire.target]
+
+
+def _nearest(fabric: Fabric, source: str, target: str) -> tuple[str, ...]:
+    """Returns the way of the least latency."""
+    left = distances(turned(fabric), (target,), 0)
+    steps = {(w.source, w.target): Fraction(1) for w in fabric.wires
+             if w.target in left and left.get(w.source) == w.latency + left[w.target]}  # fmt: skip
+    return _path(steps, source, target) or ()
 
 
 def all_to_all(made: Fabric) -> tuple[Demand, ...]:
@@ -73,6 +147,10 @@ def _checked_demands(fabric: Fabric, demands: Sequence[Demand]) -> list[Demand]:
                 raise UsageError(f"{fabric.name} has no node '{name}': {did_you_mean(name, fabric.nodes)}")
         if source == target or amount <= 0:
             raise UsageError(f"the demand of {float(amount):g} from {source} to {target} moves nothing")
+    seen = {source: reached(fabric, source) for source, _, _ in demands}
+    for source, target, _ in demands:
+        if target not in seen[source]:
+            raise UsageError(f"{fabric.name} is not connected: no path of wires leads from {source} to {target}")
     if not demands:
         raise UsageError(f"no demands on {fabric.name}: name from, to and bytes of at least one")
     return [(source, target, Fraction(amount)) for source, target, amount in demands]
@@ -150,15 +228,14 @@ def priced(fabric: Fabric, demands: Sequence[Demand], prices: Steps) -> Fraction
     """Returns what prices prove: no schedule carries the demands in less.  Exact, for any prices of at least zero."""
     if any(price < 0 for price in prices.values()):
         raise UsageError("a price below zero proves nothing")
-    paid = sum((rate * prices.get(step, Fraction(0)) for step, rate in _rates(fabric).items()), Fraction(0))
+    paid = [(way, wire.rate * price) for wire, way in _ways(fabric, demands)
+            if (price := prices.get((wire.source, wire.target), Fraction(0)))]  # fmt: skip
     worth = Fraction(0)
     for source, group in itertools.groupby(sorted(demands), key=lambda one: one[0]):
         far = _distances(fabric, source, prices)
         for _, target, amount in group:
-            if target not in far:
-                raise UsageError(f"{fabric.name} is not connected: no path of wires leads from {source} to {target}")
             worth += amount * far[target]
-    return worth / paid if paid else Fraction(0)
+    return filled(paid, worth) if worth else Fraction(0)
 
 
 def _distances(fabric: Fabric, source: str, prices: Steps) -> dict[str, Fraction]:
@@ -225,7 +302,11 @@ def _path(left: Steps, source: str, target: str) -> tuple[str, ...] | None:
 
 
 def executed(fabric: Fabric, demands: Sequence[Demand], routes: Sequence[FlowRoute]) -> Fraction:
-    """Returns seconds that the busiest wire takes; every demand must arrive whole over wires that exist."""
+    """Returns when all have arrived, in ever smaller chunks: seconds that the busiest wire takes, and where wires have
+    latencies, routes that each end so early that all of a demand end together.
+
+    Every demand must arrive whole over wires that exist.
+    """
     rates, load = _rates(fabric), dict[tuple[str, str], Fraction]()
     arrived = [Fraction(0)] * len(demands)
     for route in routes:
@@ -237,4 +318,11 @@ def executed(fabric: Fabric, demands: Sequence[Demand], routes: Sequence[FlowRou
             load[step] = load.get(step, Fraction(0)) + route.amount
     if arrived != [amount for _, _, amount in demands]:
         raise AssertionError("the routes do not carry the demands")
-    return max(amount / rates[step] for step, amount in load.items())
+    busiest = max(amount / rates[step] for step, amount in load.items())
+    if instant(fabric):
+        return busiest
+    late, windows = latencies(fabric), dict[int, list[tuple[Fraction, Fraction]]]()
+    for route in routes:
+        way = sum((late[step] for step in itertools.pairwise(route.path)), Fraction(0))
+        windows.setdefault(route.demand, []).append((way, route.amount / busiest))
+    return max(filled(each, arrived[demand]) for demand, each in windows.items())

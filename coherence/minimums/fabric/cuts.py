@@ -72,6 +72,8 @@ def all_gather(fabric: Fabric, sinks: Sequence[str] | None = None) -> FabricCut:
 
 def _narrowest(fabric: Fabric, names: Sequence[str]) -> str:
     """Returns the member whose own wires take longest for what it lacks: where the steps begin."""
+    shares, total = dict(fabric.members), fabric.total
+    names = [name for name in names if shares[name] < total]
     into = dict.fromkeys(names, Fraction(0))
     for wire in fabric.wires:
         if wire.target in into:
@@ -79,7 +81,6 @@ def _narrowest(fabric: Fabric, names: Sequence[str]) -> str:
     lost = next((name for name, rate in into.items() if not rate), None)
     if lost is not None:
         raise UsageError(f"{fabric.name} is not connected: no wire leads to {lost}")
-    shares, total = dict(fabric.members), fabric.total
     return max(names, key=lambda name: (total - shares[name]) / into[name])
 
 

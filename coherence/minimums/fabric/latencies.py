@@ -5,8 +5,8 @@ arrives later, by the wires before and behind it: it has T - away seconds there.
 
     all-gather      T >= away + (data inside, of members that far) / (rate out)
     reduce-scatter  the same against the wires: each sum that is wanted inside has a part of v in it
-    all-reduce      T >= away + size / (least cut) for each pair, and what enters blocks has over each wire what is
-                    left of T after the way to it from the nearest other block
+    all-reduce      T >= the quickest flow of each pair, and what enters blocks has over each wire what is left of T
+                    after the way to it from the nearest other block
 
 SOURCE: L. Ford and D. Fulkerson 1958 (flows over time); otherwise as `cuts` and `reductions`.
 """
@@ -14,15 +14,16 @@ SOURCE: L. Ford and D. Fulkerson 1958 (flows over time); otherwise as `cuts` and
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.minimums.fabric.broadcasts import distances, latencies
 from coherence.minimums.fabric.cuts import Trials, all_gather, capacity, cut_of
+from coherence.minimums.fabric.quickest import filled, nearest_tree, quickest, streamed_trees
 from coherence.minimums.fabric.reductions import Reduction, blocks_of, candidates
 from coherence.minimums.fabric.symmetry import representatives
-from coherence.minimums.fabric.trees import Tree
+from coherence.minimums.fabric.trees import Tree, executed
 from coherence.minimums.fabric.wiring import Fabric, Wire, turned
 
 FEW = 64  # members up to which each is asked, without a search for those that are alike
@@ -93,8 +94,9 @@ def reduced(fabric: Fabric, size: Fraction) -> LateBlocks:
     for away, source, sink in sorted(_pairs(fabric), reverse=True):
         if away + narrowest <= worst.time:
             break
-        cut = capacity(fabric, (source,), (sink,))
-        worst = max(worst, LateBlocks(away + size * cut.time, (cut.inside,)), key=lambda found: found.time)
+        time = quickest(fabric, source, sink, size)
+        if time > worst.time:
+            worst = LateBlocks(time, (capacity(fabric, (source,), (sink,)).inside,))
     return worst
 
 
@@ -122,17 +124,6 @@ def _windows(
             yield far[wire.source] + wire.latency, wire.rate
 
 
-def filled(windows: Iterable[tuple[Fraction, Fraction]], data: Fraction) -> Fraction:
-    """Returns when wires that each begin at a time have carried so much, each at its rate."""
-    end, rate, unused = Fraction(0), Fraction(0), Fraction(0)
-    for begins, own in sorted(windows):
-        if rate and begins >= end:
-            break
-        rate, unused = rate + own, unused + own * begins
-        end = (data + unused) / rate
-    return end
-
-
 def longest(fabric: Fabric, trees: Iterable[Tree]) -> dict[str, Fraction]:
     """Returns the longest time of a way from each root over its trees, without the bytes."""
     own, most = latencies(fabric), dict[str, Fraction]()
@@ -142,6 +133,13 @@ def longest(fabric: Fabric, trees: Iterable[Tree]) -> dict[str, Fraction]:
             far[path[-1]] = far[path[0]] + sum((own[step] for step in itertools.pairwise(path)), Fraction(0))
         most[tree.root] = max(*far.values(), most.get(tree.root, Fraction(0)))
     return most
+
+
+def told_by_all(fabric: Fabric, size: Fraction, packed: Sequence[Tree]) -> Fraction:
+    """Returns what an all-gather takes in ever smaller chunks over these trees, or over the nearest ones if sooner."""
+    late, near = latencies(fabric), [nearest_tree(fabric, name, share) for name, share in fabric.members if share]
+    kinds = (packed,) if instant(fabric) else (packed, near)
+    return min(streamed_trees(kind, executed(fabric, kind), size, late) for kind in kinds)
 
 
 def streamed(fabric: Fabric, reduction: Reduction, size: Fraction) -> Fraction:

@@ -7,7 +7,7 @@ Every name that no member has is a switch.  What is wrong with a fabric is told 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -16,6 +16,7 @@ from coherence.base.errors import CoherenceError, InputError, Problem, UsageErro
 from coherence.base.places import Place
 
 Rate = Fraction | int
+Check = Callable[["Fabric"], None]
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,17 @@ class Fabric:
         return f"{self.name} ({len(self.members)} members, {len(self.wires)} wires)"
 
 
-def fabric(members: Mapping[str, Rate] | Iterable[str], wires: Iterable[Wire], *, name: str = "fabric") -> Fabric:
-    """Returns a fabric that was looked at.  Raises InputError (places known) or UsageError naming what is wrong."""
+def fabric(
+    members: Mapping[str, Rate] | Iterable[str],
+    wires: Iterable[Wire],
+    *,
+    name: str = "fabric",
+    check: Check | None = None,
+) -> Fabric:
+    """Returns a fabric that was looked at.  Raises InputError (places known) or UsageError naming what is wrong.
+
+    check: raises where too few members reach others; by default all have to (`connected`).
+    """
     shares = members if isinstance(members, Mapping) else dict.fromkeys(members, 1)
     wired = Fabric(tuple((one, Fraction(share)) for one, share in shares.items()), tuple(wires), name)
     _rates(wired)
@@ -75,7 +85,7 @@ def fabric(members: Mapping[str, Rate] | Iterable[str], wires: Iterable[Wire], *
     low = next((one for one, share in wired.members if share <= 0), None)
     if low is not None:
         raise UsageError(f"member {low} of {name} holds {float(shares[low]):g}: a share is above zero")
-    connected(wired)
+    (check or connected)(wired)
     return wired
 
 
@@ -112,8 +122,21 @@ def reached(fabric: Fabric, start: str, *, back: bool = False) -> frozenset[str]
 
 def connected(fabric: Fabric) -> None:
     """Raises where some member cannot reach another: a floor would be infinite."""
+    _joined(fabric, (False, True))
+
+
+def rooted(fabric: Fabric) -> None:
+    """Raises where the first member cannot reach another one."""
+    _joined(fabric, (False,))
+
+
+def as_written(fabric: Fabric) -> None:
+    """Takes any fabric: demands tell which members have to reach others."""
+
+
+def _joined(fabric: Fabric, ways: Sequence[bool]) -> None:
     first = fabric.names[0]
-    for back in (False, True):
+    for back in ways:
         seen = reached(fabric, first, back=back)
         lost = next((name for name in fabric.names if name not in seen), None)
         if lost is not None:

@@ -20,7 +20,7 @@ from coherence.base.errors import UsageError, did_you_mean
 from coherence.language.document import decode
 from coherence.language.reading import read_bytes, read_text
 from coherence.minimums.fabric.design_fabrics import most, parts
-from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, torus
+from coherence.minimums.fabric.wiring import Check, Fabric, Wire, both, connected, dgx1, fabric, leaf_spine, ring, torus
 
 MEMBERS = 512  # devices of a design up to which each of them is a member of its own
 LARGEST = 100_000  # members of a shape
@@ -34,11 +34,14 @@ SHAPES: Mapping[str, tuple[int, int, Callable[[Sizes, Rates], Fabric]]] = {  # n
 }
 
 
-def written_fabric(text: str) -> Fabric:
-    """Returns the fabric that a text means.  Raises UsageError, and InputError for a design."""
+def written_fabric(text: str, *, check: Check = connected) -> Fabric:
+    """Returns the fabric that a text means.  Raises UsageError, and InputError for a design.
+
+    check: raises where too few members of links reach others.
+    """
     if text.startswith("@"):
-        return _of_file(text[1:])
-    return _of_links(text.split(",")) if ">" in text else _of_shape(text)
+        return _of_file(text[1:], check)
+    return _of_links(text.split(","), check) if ">" in text else _of_shape(text)
 
 
 def written_demands(text: str) -> tuple[tuple[str, str, Fraction], ...]:
@@ -47,10 +50,10 @@ def written_demands(text: str) -> tuple[tuple[str, str, Fraction], ...]:
     return tuple((*_ends(ends, ">"), _amount(bytes_, "B")) for ends, _, bytes_ in parts)
 
 
-def _of_file(path: str) -> Fabric:
+def _of_file(path: str, check: Check) -> Fabric:
     text = decode(read_bytes(path, path), path)
     if PurePath(path).suffix not in (".yaml", ".yml", ".json"):
-        return _of_links(itertools.chain.from_iterable(line.split(",") for line in text.splitlines()))
+        return _of_links(itertools.chain.from_iterable(line.split(",") for line in text.splitlines()), check)
     joined = [part for part in parts(read_text(text, path)) if part.links or len(part.tiers) == 1]
     if not joined:
         raise UsageError(f"{path} states no tiers: a fabric has devices that links join")
@@ -87,10 +90,10 @@ def _count(text: str, whole: str) -> int:
     return int(text)
 
 
-def _of_links(links: Iterable[str]) -> Fabric:
+def _of_links(links: Iterable[str], check: Check) -> Fabric:
     wires = list(itertools.chain.from_iterable(_link(link.strip()) for link in links if link.strip()))
     nodes = dict.fromkeys(itertools.chain.from_iterable((wire.source, wire.target) for wire in wires))
-    made = fabric([node for node in nodes if node[-1] not in "*+"], wires)
+    made = fabric([node for node in nodes if node[-1] not in "*+"], wires, check=check)
     return replace(made, adding=frozenset(node for node in nodes if node.endswith("+")))
 
 

@@ -14,7 +14,6 @@ from coherence.minimums.fabric.broadcasts import distances
 from coherence.minimums.fabric.cuts import all_gather, every_cut
 from coherence.minimums.fabric.latencies import (
     LateBlocks,
-    filled,
     gathered,
     instant,
     late_cut,
@@ -22,6 +21,7 @@ from coherence.minimums.fabric.latencies import (
     reduced,
     streamed,
 )
+from coherence.minimums.fabric.quickest import filled
 from coherence.minimums.fabric.reductions import all_reduce, schedule
 from coherence.minimums.fabric.symmetry import representatives
 from coherence.minimums.fabric.trees import executed, trees
