@@ -8,11 +8,13 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from bench.harness import Row
 from coherence.minimums.fabric.concurrent_flow import all_to_all, concurrent
 from coherence.minimums.fabric.cuts import FabricCut, all_gather, every_cut
+from coherence.minimums.fabric.latencies import gathered
 from coherence.minimums.fabric.symmetry import representatives
 from coherence.minimums.fabric.trees import executed, trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, torus
@@ -110,6 +112,15 @@ def alike_rows() -> Iterator[Row]:
     yield Row(
         "16,384 alike GPUs: symmetries found and checked", found, "<= 5", "s of processor time", f"{len(kinds)} kind"
     )
+    micro = Fraction(1, 10**6)
+    far = replace(made, wires=tuple(replace(wire, latency=micro) for wire in made.wires))
+    start = time.process_time()
+    late = gathered(far, Fraction(10**6))
+    spent = time.process_time() - start
+    told = (
+        f"1 us a wire, 1 MB a shard: {float(late.time) * 1e3:.2f} ms, {float(late.away) * 1e6:.0f} us of it on the way"
+    )
+    yield Row("16,384 alike GPUs with latencies, from the fabric alone", spent, "<= 1", "s of processor time", told)
 
 
 def _seconds_of_flow(made: Fabric, sink: str, cut: FabricCut) -> float:

@@ -22,13 +22,18 @@ from coherence.minimums.fabric.wiring import Fabric
 Number = Fraction | float
 
 
-def distances(fabric: Fabric, roots: Iterable[str], latency: Number = 1) -> dict[str, Fraction]:
-    """Returns the least time from the nearest root to each node, with so much over each wire beside its own."""
-    times = {own: own + Fraction(latency) for own in {wire.latency for wire in fabric.wires}}
-    unit = math.lcm(*(time.denominator for time in times.values()))
-    whole, after = {own: int(time * unit) for own, time in times.items()}, dict[str, list[tuple[int, str]]]()
+def distances(fabric: Fabric, roots: Iterable[str], latency: Number = 1, *, back: bool = False) -> dict[str, Fraction]:
+    """Returns the least time from the nearest root to each node, with so much over each wire beside its own.
+
+    back: from each node to the nearest root.
+    """
+    more, own = Fraction(latency), {id(wire.latency): wire.latency for wire in fabric.wires}  # few objects, many wires
+    unit = math.lcm(*((time + more).denominator for time in own.values()))
+    whole = {each: int((time + more) * unit) for each, time in own.items()}
+    after = dict[str, list[tuple[int, str]]]()
     for wire in fabric.wires:
-        after.setdefault(wire.source, []).append((whole[wire.latency], wire.target))
+        near, other = (wire.target, wire.source) if back else (wire.source, wire.target)
+        after.setdefault(near, []).append((whole[id(wire.latency)], other))
     far, nearest = dict[str, int](), [(0, root) for root in roots]
     heapq.heapify(nearest)
     while nearest:
@@ -38,7 +43,8 @@ def distances(fabric: Fabric, roots: Iterable[str], latency: Number = 1) -> dict
             for time, other in after.get(node, ()):
                 if other not in far:
                     heapq.heappush(nearest, (at + time, other))
-    return {node: Fraction(time, unit) for node, time in far.items()}
+    lengths = {time: Fraction(time, unit) for time in set(far.values())}
+    return {node: lengths[time] for node, time in far.items()}
 
 
 def floor(fabric: Fabric, size: Number, latency: Number) -> Number:

@@ -24,7 +24,7 @@ from coherence.base.errors import UsageError, did_you_mean
 from coherence.minimums.fabric.broadcasts import distances, latencies
 from coherence.minimums.fabric.latencies import instant
 from coherence.minimums.fabric.quickest import filled, quickest
-from coherence.minimums.fabric.wiring import Fabric, Wire, reached, turned
+from coherence.minimums.fabric.wiring import Fabric, Wire, reached
 
 Demand = tuple[str, str, Fraction]  # from, to, bytes
 Steps = Mapping[tuple[str, str], Fraction]
@@ -60,8 +60,8 @@ def concurrent(fabric: Fabric, demands: Sequence[Demand]) -> ConcurrentFlow:
     """Returns the least time to carry all demands, each split over paths at will.  Raises UsageError for bad
     demands."""
     demanded = _checked_demands(fabric, demands)
-    found = _flowed(fabric, demanded, _rates(fabric))
-    return found if instant(fabric) else _late(fabric, demanded, found)
+    plain = _flowed(fabric, demanded, _rates(fabric))
+    return plain if instant(fabric) else _late(fabric, demanded, plain)
 
 
 def _flowed(fabric: Fabric, demands: Sequence[Demand], rates: Steps) -> ConcurrentFlow:
@@ -76,7 +76,7 @@ def _flowed(fabric: Fabric, demands: Sequence[Demand], rates: Steps) -> Concurre
                           tuple(demands))  # fmt: skip
 
 
-def _late(fabric: Fabric, demands: Sequence[Demand], found: ConcurrentFlow) -> ConcurrentFlow:
+def _late(fabric: Fabric, demands: Sequence[Demand], plain: ConcurrentFlow) -> ConcurrentFlow:
     """Returns better bounds where wires have latencies.
 
     Prices are asked for again with each wire at what it carries while it is of use, of all demands and of those between
@@ -84,10 +84,10 @@ def _late(fabric: Fabric, demands: Sequence[Demand], found: ConcurrentFlow) -> C
     """
     nearest = tuple(FlowRoute(k, _nearest(fabric, source, target), amount)
                     for k, (source, target, amount) in enumerate(demands))  # fmt: skip
-    best, routes = found.most, found.routes
+    best, routes = plain.most, plain.routes
     if (spent := executed(fabric, demands, nearest)) < best:
         best, routes = spent, nearest
-    worst, ways = found, [distances(fabric, (source,), 0)[target] for source, target, _ in demands]
+    worst, ways = plain, [distances(fabric, (source,), 0)[target] for source, target, _ in demands]
     apart = sorted(set(ways))
     for away in (apart[0], *apart[1:][-SUBSETS:]):
         far = [demand for demand, way in zip(demands, ways, strict=True) if way >= away]
@@ -120,7 +120,7 @@ def _useful(fabric: Fabric, demands: Sequence[Demand], time: Fraction) -> Steps:
 def _ways(fabric: Fabric, demands: Sequence[Demand]) -> Iterator[tuple[Wire, Fraction]]:
     """Yields wires with the latencies from the nearest source, over the wire, and to the nearest target."""
     before = distances(fabric, {source for source, _, _ in demands}, 0)
-    after = distances(turned(fabric), {target for _, target, _ in demands}, 0)
+    after = distances(fabric, {target for _, target, _ in demands}, 0, back=True)
     for wire in fabric.wires:
         if wire.source in before and wire.target in after:
             yield wire, before[wire.source] + wire.latency + after[wire.target]
@@ -128,7 +128,7 @@ def _ways(fabric: Fabric, demands: Sequence[Demand]) -> Iterator[tuple[Wire, Fra
 
 def _nearest(fabric: Fabric, source: str, target: str) -> tuple[str, ...]:
     """Returns the way of the least latency."""
-    left = distances(turned(fabric), (target,), 0)
+    left = distances(fabric, (target,), 0, back=True)
     steps = {(w.source, w.target): Fraction(1) for w in fabric.wires
              if w.target in left and left.get(w.source) == w.latency + left[w.target]}  # fmt: skip
     return _path(steps, source, target) or ()

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -51,11 +52,17 @@ def cut_of(fabric: Fabric, inside: Iterable[str]) -> FabricCut:
     """Returns the cut of a set of nodes.  Raises UsageError where no wire leaves it."""
     nodes = frozenset(inside)
     wires = tuple(wire for wire in fabric.wires if wire.source in nodes and wire.target not in nodes)
-    rate = sum((wire.rate for wire in wires), Fraction(0))
-    data = sum((share for name, share in fabric.members if name in nodes), Fraction(0))
+    rate = added(wire.rate for wire in wires)
+    data = added(share for name, share in fabric.members if name in nodes)
     if not rate:
         raise UsageError(f"{fabric.name} is not connected: no wire leaves {', '.join(sorted(nodes))}")
     return FabricCut(data / rate, nodes, data, rate, wires)
+
+
+def added(numbers: Iterable[Fraction]) -> Fraction:
+    """Returns the sum; a number that comes again and again is multiplied."""
+    counts = Counter((number.numerator, number.denominator) for number in numbers)
+    return sum((Fraction(top * many, bottom) for (top, bottom), many in counts.items()), Fraction(0))
 
 
 def all_gather(fabric: Fabric, sinks: Sequence[str] | None = None) -> FabricCut:
@@ -74,13 +81,14 @@ def _narrowest(fabric: Fabric, names: Sequence[str]) -> str:
     """Returns the member whose own wires take longest for what it lacks: where the steps begin."""
     shares, total = dict(fabric.members), fabric.total
     names = [name for name in names if shares[name] < total]
-    into = dict.fromkeys(names, Fraction(0))
+    rates: dict[str, list[Fraction]] = {name: [] for name in names}
     for wire in fabric.wires:
-        if wire.target in into:
-            into[wire.target] += wire.rate
-    lost = next((name for name, rate in into.items() if not rate), None)
+        if wire.target in rates:
+            rates[wire.target].append(wire.rate)
+    lost = next((name for name, each in rates.items() if not each), None)
     if lost is not None:
         raise UsageError(f"{fabric.name} is not connected: no wire leads to {lost}")
+    into = {name: each[0] if len(each) == 1 else added(each) for name, each in rates.items()}
     return max(names, key=lambda name: (total - shares[name]) / into[name])
 
 
@@ -94,7 +102,7 @@ class Trials:
         self.rates, self.step = whole([wire.rate for wire in fabric.wires])
         self.ends = [(self.index[wire.source], self.index[wire.target]) for wire in fabric.wires]
 
-    def short_of(self, sink: str, time: Fraction, only: frozenset[str] | None = None) -> frozenset[str] | None:
+    def short_of(self, sink: str, time: Fraction, only: Collection[str] | None = None) -> frozenset[str] | None:
         """Returns a set whose data needs more than `time`; None where the sink gets all data in it.
 
         only: the members whose data counts (all of them).
@@ -106,24 +114,19 @@ class Trials:
         arcs: list[Arc] = [(source, k, share * less) for k, share in enumerate(shares) if share]
         arcs += [(one, other, rate * more) for (one, other), rate in zip(self.ends, self.rates, strict=True)]
         wanted = sum(shares) * less
-        got, side = flow(source + 1, _divided(arcs), source, self.index[sink])
-        return frozenset(self.nodes[k] for k in side if k != source) if got * _factor(arcs) < wanted else None
-
-
-def _factor(arcs: Sequence[Arc]) -> int:
-    return math.gcd(*(capacity for _, _, capacity in arcs))
-
-
-def _divided(arcs: Sequence[Arc]) -> list[Arc]:
-    factor = _factor(arcs)
-    return [(one, other, capacity // factor) for one, other, capacity in arcs]
+        factor = math.gcd(*{capacity for _, _, capacity in arcs})
+        if factor != 1:
+            arcs = [(one, other, capacity // factor) for one, other, capacity in arcs]
+        got, side = flow(source + 1, arcs, source, self.index[sink])
+        return frozenset(self.nodes[k] for k in side if k != source) if got * factor < wanted else None
 
 
 def whole(numbers: Sequence[Fraction]) -> tuple[list[int], Fraction]:
     """Whole numbers and the unit that they count."""
-    bottom = math.lcm(*(number.denominator for number in numbers))
-    tops = [number.numerator * (bottom // number.denominator) for number in numbers]
-    common = math.gcd(*tops)
+    ratios = [number.as_integer_ratio() for number in numbers]
+    bottom = math.lcm(*{under for _, under in ratios})
+    tops = [top * (bottom // under) for top, under in ratios]
+    common = math.gcd(*set(tops))
     return [top // common for top in tops], Fraction(common, bottom)
 
 

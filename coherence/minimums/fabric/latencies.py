@@ -14,12 +14,12 @@ SOURCE: L. Ford and D. Fulkerson 1958 (flows over time); otherwise as `cuts` and
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.minimums.fabric.broadcasts import distances, latencies
-from coherence.minimums.fabric.cuts import Trials, all_gather, capacity, cut_of
+from coherence.minimums.fabric.cuts import FabricCut, Trials, added, all_gather, capacity, cut_of
 from coherence.minimums.fabric.quickest import filled, nearest_tree, quickest, streamed_trees
 from coherence.minimums.fabric.reductions import Reduction, blocks_of, candidates
 from coherence.minimums.fabric.symmetry import representatives
@@ -55,8 +55,15 @@ def instant(fabric: Fabric) -> bool:
 
 def late_cut(fabric: Fabric, size: Fraction, sink: str, away: Fraction, inside: Iterable[str]) -> LateCut:
     """Returns what one cut says of the members that are so far from a sink outside of it; from the fabric alone."""
-    cut, far = cut_of(fabric, inside), distances(turned(fabric), (sink,), 0)
-    data = sum((share for name, share in fabric.members if name in cut.inside and far[name] >= away), Fraction(0))
+    far = distances(fabric, (sink,), 0, back=True)
+    distant = {name for name in fabric.names if far[name] >= away}
+    return _late_cut(fabric, size, sink, away, cut_of(fabric, inside), distant)
+
+
+def _late_cut(
+    fabric: Fabric, size: Fraction, sink: str, away: Fraction, cut: FabricCut, distant: Collection[str]
+) -> LateCut:
+    data = added(share for name, share in fabric.members if name in cut.inside and name in distant)
     return LateCut(away + size * data / cut.rate if sink not in cut.inside and data else Fraction(0),
                    away, sink, cut.inside, cut.wires)  # fmt: skip
 
@@ -71,16 +78,23 @@ def gathered(fabric: Fabric, size: Fraction) -> LateCut:
         return worst
     trials = Trials(fabric)
     for sink in kinds:
-        far = distances(turned(fabric), (sink,), 0)
-        for away in sorted({far[name] for name in fabric.names if name != sink}, reverse=True):
+        far, distant, layers = distances(fabric, (sink,), 0, back=True), set[str](), dict[Fraction, list[str]]()
+        for name in fabric.names:
+            if name != sink:
+                layers.setdefault(far[name], []).append(name)
+        for away in sorted(layers, reverse=True):
             if away + size * plain.time <= worst.time:
                 break  # what is nearer can be no worse
-            distant = frozenset(name for name in fabric.names if name != sink and far[name] >= away)
+            distant.update(layers[away])
             inside: frozenset[str] | None = nodes - {sink}
             while inside is not None:
-                worst = max(worst, late_cut(fabric, size, sink, away, inside), key=lambda cut: cut.time)
+                worst = max(worst, _late_cut(fabric, size, sink, away, cut_of(fabric, inside), distant), key=_time)
                 inside = trials.short_of(sink, (worst.time - away) / size, distant) if size else None
     return worst
+
+
+def _time(cut: LateCut) -> Fraction:
+    return cut.time
 
 
 def reduced(fabric: Fabric, size: Fraction) -> LateBlocks:

@@ -23,6 +23,8 @@ def flow(nodes: int, arcs: Sequence[Arc], source: int, sink: int) -> tuple[int, 
 
 def _fits(nodes: int, arcs: Sequence[Arc]) -> bool:
     """What can enter or leave a node in all fits 31 bits, so that no residual passes 32."""
+    if sum(capacity for _, _, capacity in arcs) <= MOST:
+        return True
     into = [0] * nodes
     out = [0] * nodes
     for source, other, capacity in arcs:

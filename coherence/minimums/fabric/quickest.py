@@ -42,9 +42,9 @@ class _Wires:
         late = [wire.latency + latency for wire in fabric.wires]
         self.second = Fraction(1, math.lcm(*(time.denominator for time in late)))
         for wire, room, time in zip(fabric.wires, rooms, late, strict=True):
-            one, other, steps = self.index[wire.source], self.index[wire.target], int(time / self.second)
-            self.after[one].append(_Arc(other, room, steps, len(self.after[other])))
-            self.after[other].append(_Arc(one, 0, -steps, len(self.after[one]) - 1))
+            near, other, steps = self.index[wire.source], self.index[wire.target], int(time / self.second)
+            self.after[near].append(_Arc(other, room, steps, len(self.after[other])))
+            self.after[other].append(_Arc(near, 0, -steps, len(self.after[near]) - 1))
 
     def shortest(self, source: int, heights: list[int]) -> tuple[dict[int, int], dict[int, tuple[int, _Arc]]]:
         """Returns distances in what is left, less heights (no arc is below 0 then), and the arc before each node."""

@@ -57,15 +57,13 @@ class _Graph:
         self.label.pop(name)
 
 
-def _late(fabric: Fabric) -> dict[tuple[str, str], tuple[tuple[Fraction, Fraction], ...]]:
-    """Returns latencies and rates of the wires between two nodes, where one of them has a latency."""
-    wires: dict[tuple[str, str], list[tuple[Fraction, Fraction]]] = {}
+def _late(fabric: Fabric) -> dict[tuple[str, str], tuple[tuple[int, ...], ...]]:
+    """Returns latencies and rates, as whole numbers, of the wires between two nodes that have a latency."""
+    wires: dict[tuple[str, str], list[tuple[int, ...]]] = {}
     for wire in fabric.wires:
         if wire.latency:
-            wires[wire.source, wire.target] = []
-    for wire in fabric.wires if wires else ():
-        if (wire.source, wire.target) in wires:
-            wires[wire.source, wire.target].append((wire.latency, wire.rate))
+            each = (*wire.latency.as_integer_ratio(), *wire.rate.as_integer_ratio())
+            wires.setdefault((wire.source, wire.target), []).append(each)
     return {ends: tuple(sorted(each)) for ends, each in wires.items()}
 
 

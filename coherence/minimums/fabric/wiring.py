@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from coherence.base import graphs
 from coherence.base.errors import CoherenceError, InputError, Problem, UsageError
@@ -46,13 +47,13 @@ class Fabric:
     name: str = field(default="fabric", compare=False)
     adding: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def nodes(self) -> tuple[str, ...]:
         """Returns members first, then switches, each in order of first appearance."""
         ends = itertools.chain.from_iterable((wire.source, wire.target) for wire in self.wires)
         return tuple(dict.fromkeys(itertools.chain((name for name, _ in self.members), ends)))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Returns the members' names."""
         return tuple(name for name, _ in self.members)
