@@ -12,6 +12,7 @@ from coherence.language.schema_kinds import Word
 from coherence.language.words import COUNTS, MEMBERS, STATES
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.facts.limits import counted_in_flight
 
 APART = ("", *STATES["sent"])  # of a thing further up they are none of the circle's
 MEMBER_STATES = ("wanted", "extra", "old", "out of service", "left in service", "failing", "failures")
@@ -38,6 +39,21 @@ def ends(limit: Limit, design: Design, tree: CallTree, things: Collection[str]) 
             outside = per not in things and not _goes_around(tree, things, counted)
             return outside and _all_come_through(design, tree, things, per)
     return False
+
+
+def nests(limit: Limit, tree: CallTree, things: Collection[str]) -> bool:
+    """Decides whether a limit refuses what is in flight at a thing of every way around, where callers wait to the end.
+
+    A request is in flight until what it called on has ended: no more than the cap are within one another.  That holds
+    where no call of the circle is given up while what it calls on goes on.
+    """
+    always = limit.window is None and limit.during is None and limit.scope is None and not limit.actions
+    counted = counted_in_flight(limit).removesuffix(".requests")
+    if not (always and limit.rejects and limit.per is None and counted in things):
+        return False
+    inside = [plan for plan in tree.plans if plan.caller in things and plan.callee in things]
+    given_up = [plan for plan in inside if plan.limit is not None or plan.call.hedge_after is not None]
+    return all(plan.call.cancels for plan in given_up) and not _goes_around(tree, things, counted)
 
 
 def may_end(limits: Iterable[Limit], tree: CallTree, things: Collection[str]) -> tuple[Limit, ...]:

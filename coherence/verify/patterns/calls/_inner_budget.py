@@ -181,7 +181,8 @@ def _contained(question: Question, work: Work, around: Enclosure, longest: Fract
     evidence = arithmetic(numbers, certificate=term_fits(work.spent(work.hanging), around.limit.low))
     assumed = in_turn(work, around.inside)
     assumed += [] if work.serve else [NO_OWN_TIME.format(around.inside)]
-    assumed.append(NO_WAIT.format(around.inside))
+    inside = dict.fromkeys((around.inside, *(plan.callee for plan in work.through)))
+    assumed += [NO_WAIT.format(name) for name in inside]
     places = _all_places(work.calls, around)
     return question.proved(message, places, _names(work, around), evidence, assumptions=assumed)
 

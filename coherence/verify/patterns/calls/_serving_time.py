@@ -176,7 +176,8 @@ def _enough(question: Question, subject: Subject, waiting: AnswerWait, bound: Fr
     evidence = arithmetic(waiting.numbers(), certificate=at_most(bound, around.limit.low))
     assumed = [NO_OWN_TIME.format(name) for name in time.silent]
     assumed += ["no try inside fails"] if waiting.nested else []
-    assumed.append(NO_WAIT.format(around.inside))
+    called = (call.callee.text for call in subject.design.calls if call.name in time.inside and call.callee)
+    assumed += [NO_WAIT.format(name) for name in dict.fromkeys((around.inside, *called))]
     apart = started_apart(subject.design, around.inside)
     assumed += [
         f"{activity} of {around.inside} waits for no caller: {timer} starts it" for activity, timer in apart.items()

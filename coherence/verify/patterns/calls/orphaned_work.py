@@ -4,7 +4,8 @@
 A caller waits `per_try` (or its deadline) for a callee, and the callee may need longer: for its own answer, for
 its calls, for their retries. With `on_timeout: abandon` the callee goes on after the caller has left, and each
 retry of the caller starts another copy beside it. A later try that a deadline of all tries ends is left behind as
-well, however short the work. With `cancel` the work ends with the try. Without `on_timeout`
+well, however short the work. With `cancel` the work ends with the try, and a proof takes for granted that it ends what
+it waits for too. A proof counts no wait for a free member. Without `on_timeout`
 the question stays open wherever the times alone do not settle it.
 
 ## Why it hurts
@@ -50,6 +51,8 @@ from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_start, lea
 from coherence.verify.calls.call_graph import (
     CANCELS,
     NO_OWN_TIME,
+    NO_WAIT,
+    CallTree,
     Enclosure,
     Work,
     call_tree,
@@ -74,7 +77,19 @@ def ask(subject: Subject) -> Iterator[Finding]:
         works = work.serve or work.calls or work.retrying or work.answer.stated
         if around is not None and works and not tree.on_cycle(plan):
             silent = tuple(name for name in work.answer.silent if name in tree.of_caller)
-            yield from _answer(subject, Left(plan, work, around, silent))
+            yield from _answer(subject, Left(plan, work, around, silent, _cut_above(tree, plan)))
+
+
+def _cut_above(tree: CallTree, plan: RetryPolicy) -> tuple[str, ...]:
+    """Returns the things above a call that a cancelled try may end while they still wait for it."""
+    from coherence.verify.calls.recursion_limits import calls_above
+
+    if not plan.call.abandons:
+        return ()
+    ends = [up for up in calls_above(tree, [plan.caller]) if up.limit is not None and not up.call.abandons]
+    works = ((up, tree.work[up.callee].behind.high) for up in ends)
+    late = (up.callee for up, longest in works if up.limit is None or longest is None or longest > up.limit.low)
+    return tuple(dict.fromkeys(late))
 
 
 @dataclass(frozen=True)
@@ -85,6 +100,7 @@ class Left:
     work: Work
     around: Enclosure
     silent: tuple[str, ...] = ()  # what calls on without saying how long it works itself
+    cut: tuple[str, ...] = ()  # what a call above may cancel meanwhile
 
     @property
     def limit(self) -> Fraction:
@@ -164,8 +180,10 @@ def _in_time(left: Left) -> Finding:
     message = f"{left.callee} is done after {render_seconds(work.behind.high)} at most, before {gives_up}"
     certificate = term_fits(work.spent(work.unhung), limit, strict=bool(work.calls))
     evidence = arithmetic(left.numbers, certificate=certificate)
-    own = [NO_OWN_TIME.format(name) for name in left.silent]
-    margin, assumed = work.behind.high < limit, left.in_turn + own
+    inside = dict.fromkeys((left.callee, *(inner.callee for inner in (*work.calls, *work.through))))
+    assumed = [*left.in_turn, *(NO_OWN_TIME.format(name) for name in left.silent)]
+    assumed += [*(NO_WAIT.format(name) for name in inside), *(CANCELS.format(name) for name in left.cut)]
+    margin = work.behind.high < limit
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed, margin=margin)
 
 

@@ -8,8 +8,9 @@ the mean number of requests that it starts is told.  Where it does not, that num
 makes such a call, none is ever answered.
 
 A limit that refuses (`counts: attempts(planner)`, `per: users`, `when_full: reject`) ends a circle through what it
-counts, unless a refused call is tried for ever.  Where another one may (of what is in flight, in a window, for all
-together), it is named and the answer is open; so it is where what waits at a limit may wait for itself.  A deadline
+counts, unless a refused call is tried for ever; so does one of what is in flight there, where no caller leaves what it
+called on.  Where another one may (in a window, for all together), it is named and the answer is open; so it is where
+what waits at a limit may wait for itself.  A deadline
 ends only the wait for an answer: where it cancels, it is what ends the calls, and that is said, as of a breaker.
 
 Boundary: times and tries of calls without circles are `budget-containment` and `retry-amplification`; limits on steps
@@ -75,7 +76,8 @@ class Circle:
     """Calls that lead back to their caller, what calls into them, and the limit that ends them, if any.
 
     `above`: the calls that lead to them, directly or not, and they themselves.  `perhaps`: limits that may end them
-    too; `holding`: those of which it is open whether what waits at them ever goes on.
+    too; `holding`: those of which it is open whether what waits at them ever goes on.  `nested`: the limit counts what
+    is in flight, and so how many requests are within one another.
     """
 
     things: tuple[str, ...]
@@ -85,6 +87,7 @@ class Circle:
     sure: frozenset[str]
     limit: Limit | None
     most: Fraction
+    nested: bool
     perhaps: tuple[Limit, ...]
     holding: tuple[Limit, ...]
 
@@ -142,15 +145,17 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
     from coherence.verify.calls.recursion import endless, mean_sends
-    from coherence.verify.calls.recursion_limits import calls_above, ends, holding, may_end
+    from coherence.verify.calls.recursion_limits import calls_above, ends, holding, may_end, nests
 
     into = tuple(plan for plan in tree.plans if plan.caller not in things and plan.callee in things)
-    ending = (limit for limit in design.limits.values() if ends(limit, design, tree, things))
-    limit, most = next(((own, q.high) for own in ending if (q := most_allowed(design, own))), (None, Fraction(0)))
     caps = tuple(design.limits.values())
+    ending = [*((own, False) for own in caps if ends(own, design, tree, things)),
+              *((own, True) for own in caps if nests(own, tree, things))]  # fmt: skip
+    capped = ((own, q.high, nested) for own, nested in ending if (q := most_allowed(design, own)))
+    limit, most, nested = next(capped, (None, Fraction(0), False))
     return Circle(
         things, mean_sends(design, tree, things), into, calls_above(tree, things), endless(tree, things), limit, most,
-        may_end(caps, tree, things), holding(caps, tree, things),
+        nested, may_end(caps, tree, things), holding(caps, tree, things),
     )  # fmt: skip
 
 
@@ -184,7 +189,12 @@ def _unanswered(circle: Circle) -> Finding:
 def _limited(circle: Circle, limit: Limit, most: Fraction) -> Finding:
     if again := [plan.name for plan in circle.above if plan.tries is None and plan.deadline is None]:
         return _undecided(circle, f"a bound on the tries of {again[0]}: what {limit.name} refuses is tried for ever")
-    message = f"requests along {circle.way} end: {limit.name} refuses after {most} of them"
+    refuses = (
+        f"lets {most} of them be within one another and refuses more"
+        if circle.nested
+        else f"refuses after {most} of them"
+    )
+    message = f"requests along {circle.way} end: {limit.name} {refuses}"
     evidence = arithmetic({"sends": (most, "")}, certificate=_count(most))
     return QUESTION.proved(message, circle.places, circle.of, evidence)
 

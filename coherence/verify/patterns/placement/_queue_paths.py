@@ -56,7 +56,8 @@ class QueuePath:
     """The queues that a request passes, how long it is served on the way, and the time of both as far as it is stated.
 
     `most`: the longest time; None where nothing bounds it.  `open`: what would say that it is no longer than `time`.
-    `assumed`: what `most` takes for granted.  `cap`: a limit on requests in flight that keeps queues shorter.
+    `assumed`: what `most` takes for granted.  `cap`: a limit on requests in flight that keeps queues shorter.  `cut`:
+    the calls that give up where it takes longer than their limit.
     """
 
     queues: tuple[FullQueue, ...] = ()
@@ -66,6 +67,7 @@ class QueuePath:
     open: str = ""
     assumed: tuple[str, ...] = ()
     cap: tuple[Limit, Quantity] | None = None
+    cut: tuple[str, ...] = ()
 
     def then(self, other: QueuePath) -> QueuePath:
         """Returns this path and another one after it."""
@@ -73,13 +75,15 @@ class QueuePath:
             (*self.queues, *other.queues), self.served + other.served, self.time + other.time,
             None if self.most is None or other.most is None else self.most + other.most,
             first_open((self, other)), tuple(dict.fromkeys((*self.assumed, *other.assumed))),
+            cut=tuple(dict.fromkeys((*self.cut, *other.cut))),
         )  # fmt: skip
 
-    def within(self, end: Fraction) -> QueuePath:
-        """Returns the path for a caller that waits no longer than this."""
+    def within(self, end: Fraction, call: str) -> QueuePath:
+        """Returns the path for a call that waits no longer than this."""
         queues = tuple(replace(queue, wait=min(queue.wait, end)) for queue in self.queues)
         most = end if self.most is None else min(self.most, end)
-        return replace(self, queues=queues, time=min(self.time, end), most=most)
+        cut = (call,) if self.most is None or self.most > end else self.cut
+        return replace(self, queues=queues, time=min(self.time, end), most=most, cut=cut)
 
 
 def first_open(parts: Iterable[QueuePath]) -> str:
@@ -143,7 +147,7 @@ class CallPaths:
         if plan.retries:
             again = f"a bound on {call.name}, which is tried again"
             path = replace(path, most=None, open=again if path.most is not None else path.open)
-        return path if end is None else path.within(end)
+        return path if end is None else path.within(end, call.name)
 
     def _own(self, thing: str, station: LoadedThing | None) -> QueuePath:
         if station is None:
@@ -175,7 +179,8 @@ def _longest_of(thing: str, calls: Sequence[Call], parts: Sequence[QueuePath]) -
     unordered = len(calls) > 1 and calls[0].stage is None
     order = f"the order of the calls of {thing} (`stage`)" if unordered else ""
     most = (sum(mosts, ZERO) if unordered else max(mosts)) if len(mosts) == len(parts) else None
-    return replace(longest, most=most, open=order or first_open(parts))
+    cut = tuple(dict.fromkeys(name for part in parts for name in part.cut))
+    return replace(longest, most=most, open=order or first_open(parts), cut=cut)
 
 
 def _stages(calls: Sequence[Call]) -> Iterable[list[Call]]:

@@ -39,7 +39,7 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import needed
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.design_facts import REMAINS, DesignFacts, known
 from coherence.verify.facts.limits import NOT_HELD_BACK
 from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
 from coherence.verify.jobs.losses import BLOCKED, PlaceLoss, losses
@@ -189,7 +189,7 @@ def _conflict(
     return QUESTION.conflict(
         message, places, (there.thing,), arithmetic(numbers, witness=witness), certain=certain,
         assumptions=_assumed(facts, there), repairs=_repairs(subject, facts, there, enough),
-    )  # fmt: skip
+    ).refuting(REMAINS.format(there.thing))  # fmt: skip
 
 
 def _by_places(facts: DesignFacts, there: Cluster, span: tuple[int, int]) -> tuple[str, dict[str, int]]:

@@ -78,6 +78,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
             path = _behind(paths, workload, call)
             if path is not None and path.queues:
                 path = _shared(facts, workload, path)
+                if call is not None and any(q.thing == str(call.callee) and q.wait > deadline.low for q in path.queues):
+                    continue  # COH245 says so
                 if path.time > deadline.low:
                     yield _conflict(subject, workload, deadline, path)
                 else:
@@ -156,9 +158,10 @@ def _ends(facts: DesignFacts, workload: Workload, deadline: Quantity, path: Queu
         needs = needs or f"that the members of {path.queues[0].thing} do not begin at once"
         ends = f"requests of {workload.name} take {render_seconds(path.time)} of {render_seconds(deadline.low)}"
         return QUESTION.undecided(f"needs {needs}: without it {ends} where {_full(path)}", places, of)
+    over = f"are answered or given up by {' or '.join(path.cut)}" if path.cut else "end"
     message = (
-        f"requests of {workload.name} end within {render_seconds(path.most)} of {render_seconds(deadline.low)} where "
-        f"{_full(path)} ({_waits(path)})"
+        f"requests of {workload.name} {over} within {render_seconds(path.most)} of {render_seconds(deadline.low)} "
+        f"where {_full(path)} ({_waits(path)})"
     )
     claim = Certificate(claim=f"(<= {rational(path.most)} {rational(deadline.low)})").script()
     evidence = arithmetic(_numbers(path, path.most, deadline), certificate=claim)

@@ -106,3 +106,44 @@ def test_a_limit_that_refuses_is_named() -> None:
     finding = answer(limited(25))
     assert finding.verdict is Verdict.PROVED
     assert "depth refuses after 25" in finding.message
+
+
+def nested(names: int, most: int, kind: str, fan: int) -> str:
+    """Returns agents that call the next one in a case, with a cap on what is in flight at the first."""
+    limit = f"limits: {{depth: {{counts: {kind} in flight, at_most: {most}, when_full: reject}}}}\n"
+    return design(dict.fromkeys("abc"[:names], (3, 1)), fan) + limit
+
+
+def all_go_on(names: int, most: int, fan: int) -> int:
+    """Returns the requests of a run in which each one calls on: the first thing refuses what is beyond its cap."""
+    made, waiting = 0, [(0, 0)]  # a thing, and how many requests of the first one are in flight around it
+    while waiting:
+        here, around = waiting.pop()
+        if here == 0 and around == most:
+            continue
+        made += 1
+        waiting += [((here + 1) % names, around + (here == 0))] * fan
+    return made
+
+
+@pytest.mark.parametrize("names", [1, 2, 3])
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["a.requests", "a"])
+def test_a_cap_in_flight_ends_the_run_in_which_everything_goes_on(names: int, most: int, kind: str) -> None:
+    for fan in (1, 2):
+        finding = answer(nested(names, most, kind, fan))
+        assert finding.verdict is Verdict.PROVED
+        deepest = most * names
+        assert all_go_on(names, most, fan) == sum(fan**depth for depth in range(deepest))
+
+
+def test_a_cap_in_flight_proves_nothing_where_a_caller_leaves_or_waits_or_passes_by() -> None:
+    text = nested(2, 3, "a.requests", 2)
+    left = text.replace("to: b, case: on", "to: b, case: on, per_try: 1 s, on_timeout: abandon")
+    assert answer(left).verdict is Verdict.UNDECIDED
+    assert answer(left.replace("abandon", "cancel")).verdict is Verdict.PROVED
+    copies = text.replace("to: b, case: on", "to: b, case: on, hedge_after: 1 s")
+    assert answer(copies).verdict is Verdict.UNDECIDED
+    assert answer(text.replace("when_full: reject", "when_full: wait")).verdict is Verdict.UNDECIDED
+    aside = text.replace("calls: [", "calls: [" + "{from: b, to: b, case: on}, " * 2)
+    assert answer(aside).verdict is Verdict.UNDECIDED
