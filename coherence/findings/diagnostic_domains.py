@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
+from coherence.base import graphs
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.findings.finding import Report
 from coherence.language.design import Design
@@ -19,11 +20,21 @@ from coherence.language.schema_kinds import Quantity
 
 @dataclass(frozen=True)
 class Condition:
-    """What a domain is meant for, in words: at least so much of what is counted in a design (`measure`, if any)."""
+    """What a domain is meant for, in words: at least so much of what is counted in a design (`measure`).
+
+    One of its `alternatives` does as well.
+    """
 
     words: str
     measure: str
     least: int
+    alternatives: tuple[Condition, ...] = ()
+
+    @property
+    def all_words(self) -> str:
+        """Returns the words of all alternatives."""
+        *first, last = (own.words for own in (self, *self.alternatives))
+        return f"{', '.join(first)} or {last}" if first else last
 
 
 @dataclass(frozen=True)
@@ -75,21 +86,27 @@ def domains() -> Mapping[str, Domain]:
 def _read(name: str, text: str) -> Domain:
     data: dict[str, Any] = tomllib.loads(text)
     lists: dict[str, Any] = {key: tuple(data.pop(key)) for key in ("codes", "commands", "not_covered")}
-    return Domain(name=name, valid=tuple(Condition(**row) for row in data.pop("valid", ())), **lists, **data)
+    return Domain(name=name, valid=tuple(map(_condition, data.pop("valid", ()))), **lists, **data)
+
+
+def _condition(row: dict[str, Any]) -> Condition:
+    return Condition(**{**row, "alternatives": tuple(map(_condition, row.get("alternatives", ())))})
 
 
 def _compared(condition: Condition, design: Design) -> str:
-    count = COUNTS[condition.measure](design) if condition.measure else None
-    if count is None:
-        return f"is meant for {condition.words}: the design does not say whether it is so"
-    low, high = count
-    stated = f"the design has {low}" if low == high else f"the design has {low} to {high}"
-    if low >= condition.least:
-        return f"is meant for {condition.words}: {stated}"
-    how = "outside of it" if high < condition.least else "it may be outside"
-    return f"is meant for {condition.words}: {stated}, {how}"
+    every = (condition, *condition.alternatives)
+    counts = [count for own in every if (count := COUNTS[own.measure](design)) is not None]
+    if len(counts) < len(every):
+        return f"is meant for {condition.all_words}: the design does not say whether it is so"
+    stated = " and ".join(f"{low}" if low == high else f"{low} to {high}" for low, high in counts)
+    said = f"is meant for {condition.all_words}: the design has {stated}"
+    if any(low >= own.least for own, (low, _) in zip(every, counts, strict=True)):
+        return said
+    may_be = any(high >= own.least for own, (_, high) in zip(every, counts, strict=True))
+    return f"{said}, {'it may be outside' if may_be else 'outside of it'}"
 
 
+AGENT = "agent_loop"  # the part
 Count = tuple[int, int] | None  # the least and the greatest number; None where the design does not state it
 
 
@@ -100,6 +117,26 @@ def _devices(design: Design) -> Count:
     if not known or len(known) < len(counts):
         return None
     return int(sum(count.low for count in known)), int(sum(count.high for count in known))
+
+
+def _agents(design: Design) -> set[str]:
+    """Returns what plans: agents by their part, and what calls lead back to."""
+    own = {name for name, thing in design.components.items() if thing.part is not None and thing.part.text == AGENT}
+    return own.union(*_circles(design))
+
+
+def _tools(design: Design) -> int:
+    agents = _agents(design)
+    return len({str(call.callee) for call in design.calls if str(call.caller) in agents} - agents)
+
+
+def _circles(design: Design) -> list[tuple[str, ...]]:
+    """Returns the groups of things whose calls lead back to their caller."""
+    after: dict[str, set[str]] = {}
+    for call in design.calls:
+        after.setdefault(str(call.caller), set()).add(str(call.callee))
+        after.setdefault(str(call.callee), set())
+    return [group for group in graphs.components(after) if len(group) > 1 or group[0] in after[group[0]]]
 
 
 def _exactly(number: Callable[[Design], int]) -> Callable[[Design], Count]:
@@ -115,6 +152,9 @@ COUNTS: Mapping[str, Callable[[Design], Count]] = {
     "promises": _exactly(lambda design: len(design.promises)),
     "policies": _exactly(lambda design: len(design.calls) + len(design.timers) + len(design.limits)),
     "calls": _exactly(lambda design: len(design.calls)),
+    "agents": _exactly(lambda design: len(_agents(design))),
+    "tools": _exactly(_tools),
+    "circles of calls": _exactly(lambda design: len(_circles(design))),
     "prices": _exactly(lambda design: len(design.prices)),
     "environments": _exactly(lambda design: int(bool(design.environment))),
 }

@@ -48,5 +48,5 @@ def domain_page(domain: Domain) -> Iterator[str]:
     yield f"{domain.name}: {domain.title} ({domain.cluster}; for {domain.teams})"
     yield from ("", domain.scope, "", f"coherence check DESIGN --domain {domain.name} asks {', '.join(domain.codes)}")
     yield from (f"is also answered by: {command}" for command in domain.commands)
-    yield from (f"is meant for {condition.words}" for condition in domain.valid)
+    yield from (f"is meant for {condition.all_words}" for condition in domain.valid)
     yield from ("", "refused:", *(f"- {line}" for line in domain.not_covered))

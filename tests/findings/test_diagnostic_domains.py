@@ -21,7 +21,7 @@ def test_there_are_fourteen_and_each_names_codes_that_exist() -> None:
     for own in domains().values():
         assert own.not_covered
         assert all(any(code.startswith(prefix) for code in known) for prefix in own.codes), own.name
-        assert all(condition.measure in ("", *COUNTS) for condition in own.valid)
+        assert all(one.measure in COUNTS for condition in own.valid for one in (condition, *condition.alternatives))
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,25 @@ def test_there_are_fourteen_and_each_names_codes_that_exist() -> None:
 def test_a_condition_is_compared_with_the_design(count: str, words: str) -> None:
     lines = [*domain("ai.01").lines(read_text(TIERS.format(count=count), "d"))]
     assert any(line.endswith(words) for line in lines), lines
+
+
+AGENTS = """coherence: 1
+components: {{planner: {{cases: {{plan: 1, answer: 3}}}}, worker: {{}}, model: {{}}}}
+calls:
+  - {{from: users, to: planner}}
+  - {{from: planner, to: worker, case: plan}}
+  - {{from: planner, to: model, case: answer}}{back}
+"""
+
+
+@pytest.mark.parametrize(
+    ("back", "words"),
+    [("", "has 0 and 0 and 0, outside of it"), ("\n  - {from: worker, to: planner}", "has 2 and 1 and 1")],
+)
+def test_agents_tools_and_plans_that_are_made_anew_are_counted(back: str, words: str) -> None:
+    lines = [*domain("ai.13").lines(read_text(AGENTS.format(back=back), "d"))]
+    meant = "ai.13 is meant for more than 3 agents, more than 5 tools or recursive planning: the design "
+    assert meant + words in lines
 
 
 def test_what_a_design_does_not_state_is_said() -> None:
