@@ -117,7 +117,12 @@ def _transfer(
     call: Call | None = None,
 ) -> Iterator[Transfer]:  # fmt: skip
     start, end = node_of(design, caller), node_of(design, callee)
-    if start is None or end is None or start == end:
+    if start is None or end is None:
+        near, far = (node or _tier_of(design, thing) for node, thing in ((start, caller), (end, callee)))
+        if size is not None and near and far and near != far:
+            yield Transfer(caller, callee, (), size, place, call, _no_way(near, far))
+        return
+    if start == end:
         return
     stops = [start, *(word.text for word in via), end]
     hops: list[Hop] = []
@@ -126,23 +131,42 @@ def _transfer(
         if len(routes) != 1:
             ways = " and ".join(" - ".join([begin, *(hop.end for hop in way)]) for way in routes[:2])
             needs = f"needs `via` of {caller} -> {callee}: {ways} are equally long" if routes else ""
-            needs = needs or f"needs a link on the way from {begin} to {target}: no path of links leads there"
-            yield Transfer(caller, callee, (), size, place, call, needs)
+            yield Transfer(caller, callee, (), size, place, call, needs or _no_way(begin, target))
             return
         hops += routes[0]
     yield Transfer(caller, callee, tuple(hops), size, place, call)
 
 
+def _no_way(start: str, end: str) -> str:
+    return f"needs a link on the way from {start} to {end}: no path of links leads there"
+
+
 def node_of(design: Design, thing: str) -> str | None:
     """Returns the end of links at which a thing is; None where it is at none."""
     ends = {end.text for link in _links(design) for end in link.ends}
-    component = design.components.get(thing)
-    host = component.runs_on.text if component is not None and component.runs_on is not None else ""
-    served = component.constants.get("served_by") if component is not None else None
-    pool = str(served) if served is not None else ""
+    host = _own_tier(design, thing)
     if thing in ends or host in ends:
         return thing if thing in ends else host
-    return node_of(design, pool) if pool in design.components and pool != thing else None
+    pool = _served_by(design, thing)
+    return node_of(design, pool) if pool else None
+
+
+def _own_tier(design: Design, thing: str) -> str:
+    component = design.components.get(thing)
+    return component.runs_on.text if component is not None and component.runs_on is not None else ""
+
+
+def _served_by(design: Design, thing: str) -> str:
+    """Returns the pool that serves a queue; nothing where it is none."""
+    component = design.components.get(thing)
+    served = component.constants.get("served_by") if component is not None else None
+    pool = str(served) if served is not None else ""
+    return pool if pool in design.components and pool != thing else ""
+
+
+def _tier_of(design: Design, thing: str) -> str:
+    """Returns the tier on which a thing or what serves it runs; nothing where the design does not say."""
+    return _own_tier(design, thing) or _own_tier(design, _served_by(design, thing))
 
 
 def _links(design: Design) -> tuple[Link, ...]:

@@ -86,6 +86,20 @@ def test_tiers_that_no_path_joins_are_asked_for_a_link() -> None:
     assert transfer.needs == "needs a link on the way from a to c: no path of links leads there"
 
 
+def test_what_is_carried_to_a_tier_without_links_is_asked_for_one() -> None:
+    text = """coherence: 1
+infrastructure:
+  tiers: {{a: {{count: 8}}, b: {{count: 8}}, c: {{count: 8}}}}
+  links: [{{ends: [a, c], bandwidth: 1 MB/s}}]
+components: {{x: {{runs_on: a}}, q: {{arrivals: x.served, served_by: y{carries}}}, y: {{runs_on: {tier}}}}}
+"""
+    (transfer,) = transfers(read_text(text.format(carries=", carries: 1 MB", tier="b"), "d"))
+    assert (transfer.hops, transfer.callee) == ((), "q")
+    assert transfer.needs == "needs a link on the way from a to b: no path of links leads there"
+    for carries, tier in (("", "b"), (", carries: 1 MB", "a")):
+        assert not transfers(read_text(text.format(carries=carries, tier=tier), "d"))
+
+
 def test_calls_across_a_boundary_have_one_end_in_it() -> None:
     design = read_text(PLAIN, "d")
     assert calls_across(design, "far") == {"r -> web", "web -> shop"} - {"r -> web"}
