@@ -99,11 +99,11 @@ def _compared(condition: Condition, design: Design) -> str:
     if len(counts) < len(every):
         return f"is meant for {condition.all_words}: the design does not say whether it is so"
     stated = " and ".join(f"{low}" if low == high else f"{low} to {high}" for low, high in counts)
-    said = f"is meant for {condition.all_words}: the design has {stated}"
+    meant = f"is meant for {condition.all_words}: the design has {stated}"
     if any(low >= own.least for own, (low, _) in zip(every, counts, strict=True)):
-        return said
+        return meant
     may_be = any(high >= own.least for own, (_, high) in zip(every, counts, strict=True))
-    return f"{said}, {'it may be outside' if may_be else 'outside of it'}"
+    return f"{meant}, {'it may be outside' if may_be else 'outside of it'}"
 
 
 AGENT = "agent_loop"  # the part
