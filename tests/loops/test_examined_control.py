@@ -99,8 +99,8 @@ LINES = (
         "D1 a promise about a lag",
         FLOW % ("(1 - a.x) / 1 s", "0") + "promises: {low: always a.x <= 0.5}\n",
         CHECK,
-        (r"undecided\[COH220\]: always a\.x <= 0\.5: not encoded: the flow", r"1 promise: 1 undecided"),
-        4,
+        (r"COH220\]: always a\.x <= 0\.5: broken after 693\.1\d* ms", r"execution in floats; evidence: simulated"),
+        1,
     ),
     Line(
         "D1 a promise about steps",

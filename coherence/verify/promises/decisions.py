@@ -76,8 +76,9 @@ def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
         reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not encoded: {error}"
         from coherence.verify.promises.enclosed_promises import by_enclosures  # only where numbers grow beyond use
 
-        rested = by_enclosures(part, condition, promise.kind, deadline) if isinstance(error, NotExactError) else None
-        return Open(reason, "") if rested is None else _whatever_is_open(part, rested)
+        curved = isinstance(error, NotExactError)
+        rested = by_enclosures(part, condition, promise.kind, deadline) if curved else None
+        return Open(reason, "", curved) if rested is None else _whatever_is_open(part, rested)
 
 
 def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:

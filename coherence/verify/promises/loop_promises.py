@@ -40,6 +40,8 @@ from coherence.verify.promises.decisions import (
 from coherence.verify.promises.every_delay import for_every_delay
 from coherence.verify.promises.threshold_repairs import lowered
 
+FLOAT_RUNS = 0.25  # of the time of the question, for runs in floats
+
 
 def driven(subject: Subject, promise: Promise) -> bool:
     """Decides whether a loop or a plant moves what the promise reads; counts and events belong to other questions."""
@@ -92,9 +94,33 @@ def _answer(question: Question, subject: Subject, promise: Promise) -> Finding:
             )
         case Open():
             by_range = _by_range(question, subject, promise, names, places)
-            return by_range or question.undecided(
-                f"{promise.text}: {outcome.reason}", places, (promise.name, *names), bound=outcome.bound
+            in_floats = _in_floats(question, subject, promise, places) if outcome.curved and not by_range else None
+            return (
+                by_range
+                or in_floats
+                or question.undecided(
+                    f"{promise.text}: {outcome.reason}", places, (promise.name, *names), bound=outcome.bound
+                )
             )
+
+
+def _in_floats(question: Question, subject: Subject, promise: Promise, places: tuple[Place, ...]) -> Finding | None:
+    """Returns the conflict of a run in floats, where flows are followed in floats alone."""
+    from coherence.verify.promises.float_runs import METHOD, breaking_run  # only where flows are no straight lines
+
+    model = at_crossings(subject.model)
+    part = part_of(model, promise)
+    seconds = subject.time_limit * FLOAT_RUNS
+    breaking = breaking_run(part, condition_of(model, promise), promise.kind, seconds)
+    if breaking is None:
+        return None
+    seen = ", ".join(f"{path} = {shown(model, path, Fraction(value))}" for path, value in breaking.values.items())
+    steps = (Step(breaking.time, f"{promise.text} is broken: {seen}"),)
+    return question.conflict(
+        f"{promise.text}: broken after {render_clock(breaking.time)}", places, (promise.name, *_loops(model, promise)),
+        Evidence(Grade.SIMULATED, METHOD, steps), certain=False,
+        assumptions=(*told_choices(model, breaking.choices), *model.abstractions),
+    )  # fmt: skip
 
 
 def _by_range(

@@ -38,10 +38,11 @@ class Proved:
 
 @dataclass(frozen=True)
 class Open:
-    """Neither; the reason, and how far the search went."""
+    """Neither; the reason, and how far the search went.  `curved`: no exact run follows what the promise reads."""
 
     reason: str
     bound: str
+    curved: bool = False
 
 
 Outcome = Refuted | Proved | Open

@@ -6,6 +6,8 @@ Takes every promise about signals that loops drive (`never throttle`, `always p 
 for a run that breaks the promise by executing the model exactly, over rationals, from the ends of
 every range; a conflict is certain where every start, order and phase that the design leaves open breaks the promise
 (a phase that is not stated is open: the one that keeps it makes the conflict possible, and stating it repairs it).
+A flow that is no straight line (a lag, a plant of second order, a product) is followed in floats: such a run breaks
+`always` and `never` where each comparison is clear of its edge, and is a possible conflict, simulated.
 When no such run is found, it looks for a template invariant that excludes one for ever,
 for every start, every order of equal rank and every phase.  A cycle is reported with its period.
 `after a then b within t` over conditions asks that each time at which `a` holds is followed, at most t later (exactly
