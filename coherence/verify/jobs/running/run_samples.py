@@ -20,8 +20,8 @@ from coherence.verify.jobs.sites import cluster
 
 RunSample = dict[tuple[str, str, str], float]  # (of what, what, unit) -> value, as in studies of requests
 DRAWN = (
-    "jobs come within the first tenth of a run, or all at once (every second run), and none ends; who is chosen among "
-    "equals, and by a placer, is drawn"
+    "jobs come within the first tenth of a run, or all at once (every second run, where no ages are stated), and none "
+    "ends; who is chosen among equals, and by a placer, is drawn"
 )
 AT_ONCE = "schedulers and placers take no time, and no eviction of which nothing is stated"
 ENDS_EARLY = f"a run of jobs or evictions ends after {MOST_EVENTS} events"

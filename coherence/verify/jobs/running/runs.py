@@ -44,10 +44,11 @@ class RelationRun:
 def job_run(jobs: Contest, *, seed: int, until: float, most: int = MOST_EVENTS) -> tuple[RelationRun, State]:
     """Returns a run of jobs for so many seconds, and the state at its end.
 
-    Jobs come one by one within the first tenth, and under every second seed all at once, before anything is scheduled.
+    Jobs come one by one within the first tenth.  Under every second seed they come all at once, before anything is
+    scheduled, unless the design says how much older than others some are.
     """
     draw, state, now = Random(seed), nobody(jobs), 0.0  # noqa: S311
-    spread = until / 10 if seed % 2 else 0.0
+    spread = until / 10 if seed % 2 or any("age" in kind.attributes for kind in jobs.kinds) else 0.0
     coming = [(draw.uniform(0, spread), COMING) for kind in jobs.kinds for _ in range(kind.number)]
     events, timed = list[tuple[float, str, str]](), coming
     heapq.heapify(timed)

@@ -55,3 +55,8 @@ def test_jobs_that_come_at_once_hold_half_each_and_gangs_do_not() -> None:
 def test_each_key_of_jobs_moves_the_run(text: str, old: str, new: str, after: tuple[float, float]) -> None:
     assert old in text
     assert figures(text.replace(old, new), AT_ONCE) == after
+
+
+def test_jobs_of_stated_ages_come_one_by_one() -> None:
+    older = GANGS.replace("first: {", "first: {age: 2 h, ").replace("second: {", "second: {age: 1 h, ")
+    assert figures(older, APART) == figures(older, AT_ONCE) == (8, 1)
