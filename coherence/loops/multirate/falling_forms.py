@@ -91,7 +91,7 @@ class Claims:
     def _exceeds(self, tag: str, row: Array, i: int, slack: Fraction) -> bool:
         names = [f"{tag}_{i}_{j}" for j in range(len(row)) if j != i]
         others = " ".join(f"(ite (< {name} 0.0) (- {name}) {name})" for name in names)
-        self.claims.append(f"(> {tag}_{i}_{i} (+ {rational(slack)} {others}))")
+        self.claims.append(f"(> {tag}_{i}_{i} (+ 0.0 {rational(slack)} {others}))")
         return bool(2 * row[i] > np.abs(row).sum() + slack and row[i] > 0)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from coherence.base.solver import unsat
+from coherence.base.solver import recheck, unsat
 from coherence.loops.multirate.balls import Ball
 from coherence.loops.multirate.falling_forms import falling_form, multiplied, rounded
 
@@ -37,6 +37,14 @@ def test_a_form_is_shown_where_the_roots_lie_inside_and_nowhere_else(seed: int) 
     assert (form is not None) is (radius < 1)
     if form is not None and seed < 10:
         assert unsat(form.claims.script(), timeout_ms=5_000).unsat
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_second_solver_confirms_forms_of_one_number_and_of_two(size: int) -> None:
+    pytest.importorskip("cvc5")
+    form = falling_form([lap([[Fraction(int(i == j), 2) for j in range(size)] for i in range(size)])])
+    assert form is not None
+    assert recheck(form.claims.script(), timeout_ms=20_000).unsat
 
 
 def test_what_only_turns_has_none_however_near() -> None:
