@@ -4,7 +4,8 @@
 
 The slope has a Newey-West interval (Bartlett weights), so that neighbours that resemble each other count as fewer.
 SOURCE: Newey, West, A simple, positive semi-definite, heteroskedasticity and autocorrelation consistent covariance
-matrix, 1987; Dickey, Fuller 1979 (1 % point with a trend); definitions 4 (SLA drift without breach).
+matrix, 1987; Fieller 1954 (interval of a ratio); Dickey, Fuller 1979 (1 % point with a trend); definitions 4 (SLA
+drift without breach).
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ ROUNDING = 1e-9
 class MarginDrift:
     """The margin now, its slope (per s) with its interval, and the time to breach (s) with its interval.
 
-    The time is infinite where the slope may be 0 or upwards.
+    `doubt`: the variance of the margin, and its covariance with the slope.  The time is when the line meets 0, with the
+    interval of Fieller; it is infinite where the slope may be 0 or upwards.
     """
 
     margin: float
     slope: float
     low: float
     high: float
+    doubt: tuple[float, float] = (0.0, 0.0)
 
     @property
     def shrinks(self) -> bool:
@@ -41,14 +44,33 @@ class MarginDrift:
 
     @property
     def breach(self) -> tuple[float, float, float]:
-        """Returns the time to breach and its interval (s)."""
-        return _time(self.margin, self.slope), _time(self.margin, self.low), _time(self.margin, self.high)
+        """Returns the time to breach and its interval (s): the times at which the line may be 0."""
+        likely = 0.0 if self.margin <= 0 else self.margin / -self.slope if self.slope < 0 else math.inf
+        return likely, min(self._early, likely), max(self._late, likely)
 
+    @property
+    def _early(self) -> float:
+        own, _ = self.doubt
+        if self.margin <= WIDTH * math.sqrt(own):
+            return 0.0
+        return min((time for time in self._ends if time > 0), default=math.inf)
 
-def _time(margin: float, slope: float) -> float:
-    if margin <= 0:
-        return 0.0
-    return margin / -slope if slope < 0 else math.inf
+    @property
+    def _late(self) -> float:
+        return max(0.0, *self._ends) if self.shrinks else math.inf
+
+    @property
+    def _ends(self) -> tuple[float, ...]:
+        """Returns the times at which the line is its interval away from 0: margin + slope t = -+ 1.96 errors there."""
+        own, shared = self.doubt
+        reach = (self.slope - self.low) ** 2
+        square, line, rest = (
+            self.slope**2 - reach, self.margin * self.slope - WIDTH**2 * shared, self.margin**2 - WIDTH**2 * own,
+        )  # fmt: skip
+        inside = line**2 - square * rest
+        if square == 0 or inside < 0:
+            return (rest / (-2 * line),) if square == 0 and line else ()
+        return (-line - math.sqrt(inside)) / square, (-line + math.sqrt(inside)) / square
 
 
 def margin_drift(times: Floats, margins: Floats, loads: Floats) -> MarginDrift | None:
@@ -77,13 +99,20 @@ def filtered_drift(times: Floats, margins: Floats, beside: Floats) -> MarginDrif
     columns = [np.ones(len(times)), times - times[-1], *(beside - beside[recent].mean(axis=0)).T[moving]]
     design = np.where(known[:, None], np.column_stack(columns), np.nan)
     level = np.where(known, margins, np.nan)
-    first, second = _memory_of(level - design @ _least(design[known], level[known]))
+    line = _least(design[known], level[known])
+    first, second = _memory_of(level - design @ line)
     left, right = _less_its_past(design, first, second), _less_its_past(level, first, second)
     whole = np.isfinite(right)
     if first + second < 1:
         return _drift(left[whole], right[whole])
-    walk = _drift(left[whole][:, 1:], right[whole], at=0)
-    return None if walk is None else replace(walk, margin=float(margins[known][-1]))
+    last = np.flatnonzero(known)[-1]
+    beside_now = design[last, 1:].copy()
+    beside_now[0] = 0.0  # the margin is that of the last sample, at the load of the last few
+    walk = _drift(left[whole][:, 1:], right[whole], at=0, last=(float(margins[last]), -beside_now))
+    if walk is None:
+        return None
+    own, shared = walk.doubt  # if it is no walk, the margin may as well be that of the line
+    return replace(walk, doubt=(own + (walk.margin - float(line[0])) ** 2, shared))
 
 
 def _less_its_past(values: Floats, first: float, second: float) -> Floats:
@@ -107,20 +136,30 @@ def _memory_of(noise: Floats) -> tuple[float, float]:
     return float(keeps + again), float(-again)
 
 
-def _drift(design: Floats, level: Floats, *, at: int = 1, lags: int = 0) -> MarginDrift | None:
-    """Returns the least-squares fit; the slope is column `at`, the margin the one before it."""
+def _drift(
+    design: Floats, level: Floats, *, at: int = 1, lags: int = 0, last: tuple[float, Floats] | None = None
+) -> MarginDrift | None:
+    """Returns the least-squares fit; the slope is column `at`.
+
+    The margin is the column before it, or `last`: a level, and the weights of the columns in what is added to it.
+    """
     if len(level) < FEWEST - 2 or np.linalg.matrix_rank(design) < design.shape[1]:
         return None
     answer = _least(design, level)
-    error, slope = _slope_error(design, level - design @ answer, at, lags), float(answer[at])
-    return MarginDrift(float(answer[at - 1]), slope, slope - WIDTH * error, slope + WIDTH * error)
+    start, weights = last if last is not None else (0.0, np.eye(len(answer))[at - 1])
+    spread = _covariance(design, level - design @ answer, lags)
+    slope, error = float(answer[at]), math.sqrt(max(float(spread[at, at]), 0.0))
+    doubt = max(float(weights @ spread @ weights), 0.0), float(weights @ spread[at])
+    margin = start + float(weights @ answer)
+    return MarginDrift(margin, slope, slope - WIDTH * error, slope + WIDTH * error, doubt)
 
 
 def _least(design: Floats, level: Floats) -> Floats:
     return np.asarray(np.linalg.lstsq(design, level, rcond=None)[0], np.float64)
 
 
-def _slope_error(design: Floats, residuals: Floats, at: int, lags: int) -> float:
+def _covariance(design: Floats, residuals: Floats, lags: int) -> Floats:
+    """Returns the covariance of the coefficients, of Newey and West."""
     count, width = design.shape
     scores = design * residuals[:, None]
     middle = scores.T @ scores
@@ -128,4 +167,4 @@ def _slope_error(design: Floats, residuals: Floats, at: int, lags: int) -> float
         product = scores[lag:].T @ scores[:-lag]
         middle += (1 - lag / (lags + 1)) * (product + product.T)
     inverse = np.linalg.inv(design.T @ design)
-    return math.sqrt(max(float((inverse @ middle @ inverse)[at, at]), 0.0) * count / (count - width))
+    return np.asarray(inverse @ middle @ inverse * count / (count - width), np.float64)

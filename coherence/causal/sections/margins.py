@@ -11,7 +11,7 @@ from coherence.base.number_text import render_duration, render_number
 from coherence.causal.answers.answer import Section, TextTable
 from coherence.causal.fitting.margin_drift import MarginDrift
 from coherence.causal.session.context import Context
-from coherence.causal.session.promised_margins import PromisedMargin, promised_margins
+from coherence.causal.session.promised_margins import PromisedMargin, UnfollowedPromise, promised_margins
 
 ORDER = 65
 TITLE = "Promises over this record"
@@ -22,12 +22,17 @@ def answer(context: Context) -> Section | None:
     """A row for each promise; the drift of a margin is at equal load, and of the law."""
     if context.chunks is not None:
         return None
-    margins = list(promised_margins(context))
-    if not margins:
+    every = list(promised_margins(context))
+    if not every:
         return None
-    rows = tuple(_row(margin) for margin in margins)
-    data = {"promised_margins": [_data(margin) for margin in margins]}
-    return Section(TITLE, (TextTable(HEADER, rows), *_notes(margins)), data)
+    margins = [one for one in every if isinstance(one, PromisedMargin)]
+    unfollowed = [one for one in every if isinstance(one, UnfollowedPromise)]
+    data = {
+        "promised_margins": [_data(margin) for margin in margins],
+        "not_followed": [{"promise": one.promise, "why": one.why} for one in unfollowed],
+    }
+    table = (TextTable(HEADER, tuple(_row(margin) for margin in margins)),) if margins else ()
+    return Section(TITLE, (*table, *_notes(margins), *_reasons(unfollowed)), data)
 
 
 def _row(margin: PromisedMargin) -> tuple[str, ...]:
@@ -51,10 +56,18 @@ def _duration(time: float) -> str:
     return render_duration(Fraction(f"{time:.2g}"))
 
 
+def _reasons(unfollowed: Sequence[UnfollowedPromise]) -> Iterator[str]:
+    for why in dict.fromkeys(one.why for one in unfollowed):
+        yield f"not followed: {', '.join(one.promise for one in unfollowed if one.why == why)} ({why})"
+
+
 def _notes(margins: Sequence[PromisedMargin]) -> Iterator[str]:
     for margin in margins:
         if margin.refused:
             yield f"{margin.promise}: {margin.refused}"
+    bare = dict.fromkeys(signal for margin in margins for signal in margin.without_unit)
+    if bare:
+        yield f"no unit is stated in the telemetry, so read in SI units (s, B, req/s): {', '.join(bare)}"
     drifting = [margin for margin in margins if margin.drift is not None]
     if drifting:
         held = ", ".join(drifting[0].at_equal) or "no load is measured: a drift may be that of load"
@@ -72,5 +85,6 @@ def _data(margin: PromisedMargin) -> dict[str, Any]:
                              "time_to_breach_s": until if drift.shrinks else None}}  # fmt: skip
     return {
         "promise": margin.promise, "text": margin.text, "samples": margin.samples, "broken": margin.broken,
-        "at_equal": list(margin.at_equal), "refused": margin.refused, **numbers,
+        "at_equal": list(margin.at_equal), "refused": margin.refused,
+        "without_unit": list(margin.without_unit), **numbers,
     }  # fmt: skip

@@ -9,7 +9,7 @@ the day and the week, so that a margin which only load eats does not drift.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,10 +17,14 @@ from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.clocks import clocks_over
 from coherence.causal.fitting.margin_drift import MarginDrift, filtered_drift
 from coherence.causal.session.context import Context
-from coherence.language.expressions import Tree, names
+from coherence.causal.telemetry.quantities import NONE, factor
+from coherence.language.dimensions import dimension_of, known
+from coherence.language.expressions import names
 from coherence.language.expressions.lower_numpy import lower_numpy
-from coherence.language.expressions.tree import Arithmetic, Call, Compare, Held, is_boolean, walk
+from coherence.language.expressions.tree import Call, Compare, Held, Name, is_boolean, walk
+from coherence.language.sentences import Promise
 
+ROUNDING = 1e-12  # of the larger side
 FEWEST = 100  # samples: below, the filter leaves too much of the memory
 LOADS = frozenset({"arrivals", "rate", "offered", "load", "attempts", "tries", "calls"})  # of a workload
 OF_RUNS = frozenset({"delayed", "mean_over", "rate_of", "previous", "mean", "quantile", "tail", "attempts", "call"})
@@ -28,7 +32,10 @@ OF_RUNS = frozenset({"delayed", "mean_over", "rate_of", "previous", "mean", "qua
 
 @dataclass(frozen=True)
 class PromisedMargin:
-    """A promise, the samples that break it, and its drift; `refused`: why the drift is not told."""
+    """A promise, the samples that break it, and its drift; `refused`: why the drift is not told.
+
+    `without_unit`: signals whose telemetry states no unit, though the promise has one: read in SI units.
+    """
 
     promise: str
     text: str
@@ -37,27 +44,63 @@ class PromisedMargin:
     at_equal: tuple[str, ...] = ()
     drift: MarginDrift | None = None
     refused: str = ""
+    without_unit: tuple[str, ...] = ()
 
 
-def promised_margins(context: Context) -> Iterator[PromisedMargin]:
-    """Yields the margin of each promise that compares measured signals; others are of no signal."""
+@dataclass(frozen=True)
+class UnfollowedPromise:
+    """A promise that has no margin in this record, and why."""
+
+    promise: str
+    why: str
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The sides of a comparison over the record; `strict`: whether equality breaks the promise."""
+
+    larger: Floats
+    smaller: Floats
+    strict: bool
+
+    @property
+    def room(self) -> Floats:
+        return np.asarray(self.larger - self.smaller, np.float64)
+
+    @property
+    def broken(self) -> int:
+        """Returns how many samples break it; what differs by rounding is equal."""
+        rounding = ROUNDING * np.maximum(np.abs(self.larger), np.abs(self.smaller))
+        known_room = np.isfinite(self.room)
+        breaks = self.room <= rounding if self.strict else self.room < -rounding
+        return int((breaks & known_room).sum())
+
+
+def promised_margins(context: Context) -> Iterator[PromisedMargin | UnfollowedPromise]:
+    """Yields the margin of each promise that compares measured signals, and of others why they have none."""
     window, whole = context.settings.window, context.usable[0]
     series = whole.between(*window) if window else whole
     loads = _loads(context, series)
     for name, promise in context.model.promises.items():
-        if promise.kind not in {"always", "never"} or promise.condition is None:
-            continue
-        room = _margin(promise.condition.tree, context, series)
-        if room is not None:
-            yield _followed(name, promise.text, room if promise.kind == "always" else -room, series, loads)
+        sides = _sides(promise, context, series)
+        if isinstance(sides, str):
+            yield UnfollowedPromise(name, sides)
+        else:
+            bare = _without_unit(promise, context, series)
+            yield (
+                UnfollowedPromise(name, bare)
+                if isinstance(bare, str)
+                else replace(_followed(name, promise.text, sides, series, loads), without_unit=bare)
+            )
 
 
-def _followed(name: str, text: str, room: Floats, series: Series, loads: tuple[str, ...]) -> PromisedMargin:
-    known = np.isfinite(room)
-    samples, broken = int(known.sum()), int((room[known] < 0).sum())
+def _followed(name: str, text: str, sides: _Sides, series: Series, loads: tuple[str, ...]) -> PromisedMargin:
+    room, broken = sides.room, sides.broken
+    known_room = np.isfinite(room)
+    samples = int(known_room.sum())
     if samples < FEWEST:
         return PromisedMargin(name, text, samples, broken, refused=f"a slope needs {FEWEST} samples, and has {samples}")
-    if not np.ptp(room[known]) > 0:
+    if not np.ptp(room[known_room]) > 0:
         return PromisedMargin(name, text, samples, broken, refused="its signal never changes")
     clocks = clocks_over(series.start, len(series), series.step)
     cycles = clocks.added(series).values[:, len(series.names) + 1 :]  # without the trend, which is what is asked
@@ -73,25 +116,60 @@ def _loads(context: Context, series: Series) -> tuple[str, ...]:
     return tuple(name for name in series.names if name in brought and name not in acted_on)
 
 
-def _margin(tree: Tree, context: Context, series: Series) -> Floats | None:
-    """Returns the room that a comparison of measured signals leaves; None where it is none, or is not measured."""
+def _sides(promise: Promise, context: Context, series: Series) -> _Sides | str:
+    """Returns the sides of a comparison of measured signals; of another promise, why it has no margin."""
+    if promise.kind not in {"always", "never"} or promise.condition is None:
+        return "only what holds always, or never, has a margin at every sample"
+    tree = promise.condition.tree
     if not isinstance(tree, Compare) or tree.op not in {"<", "<=", ">", ">="} or is_boolean(tree.left):
-        return None
+        return "it is not one comparison: a promise for each has a margin of its own"
     if any(isinstance(part, Held) or (isinstance(part, Call) and part.function in OF_RUNS) for part in walk(tree)):
-        return None
+        return "it depends on what was before, not on one sample"
     columns = {name: _values(name, context, series) for name in names(tree)}
     measured = {name: column for name, column in columns.items() if column is not None}
-    if len(measured) < len(columns) or not any(np.ndim(column) for column in measured.values()):
-        return None
-    larger, smaller = (tree.right, tree.left) if tree.op in {"<", "<="} else (tree.left, tree.right)
+    missing = [name for name in columns if name not in measured]
+    if missing:
+        return f"{' and '.join(missing)}: no column, and no one number in the design"
+    if not any(np.ndim(column) for column in measured.values()):
+        return "none of its signals is measured"
+    always, upwards = promise.kind == "always", tree.op in {">", ">="}
     with np.errstate(all="ignore"):
-        room = lower_numpy(Arithmetic("-", larger, smaller), measured)
-    return np.asarray(np.broadcast_to(room, (len(series),)), np.float64)
+        left, right = (
+            np.asarray(np.broadcast_to(lower_numpy(side, measured), (len(series),)), np.float64)
+            for side in (tree.left, tree.right)
+        )
+    larger, smaller = (left, right) if upwards is always else (right, left)
+    return _Sides(larger, smaller, strict=(tree.op in {"<", ">"}) is always)
+
+
+def _without_unit(promise: Promise, context: Context, series: Series) -> tuple[str, ...] | str:
+    """Returns the measured signals without a unit where the promise has one; of units that differ, what is wrong."""
+    condition = promise.condition
+    if condition is None or not isinstance(condition.tree, Compare):
+        return ()
+    world = known(context.design)
+    sides = condition.tree.left, condition.tree.right
+    found = [dimension_of(replace(condition, tree=side), world) for side in sides]
+    limits = [one for one in found if one is not None and one.physical.powers]
+    if not limits:
+        return ()
+    measured = [path for path in (_path(name, context, series) for name in names(condition.tree)) if path in series]
+    bare = [path for path in measured if series.units.get(path, "1") in NONE]
+    for side in sides:
+        if isinstance(side, Name) and (path := _path(side.path, context, series)) in series and path not in bare:
+            unit = factor(series.units[path])[1]
+            if unit.physical != limits[0].physical:
+                return f"the telemetry has {path} in {unit}, and the promise is in {limits[0]}"
+    return tuple(bare)
+
+
+def _path(name: str, context: Context, series: Series) -> str:
+    return name if name in series else context.model.resolve(name)
 
 
 def _values(name: str, context: Context, series: Series) -> Floats | None:
     """Returns the samples of a signal, or the number of a constant; None where it is neither."""
-    path = name if name in series else context.model.resolve(name)
+    path = _path(name, context, series)
     if path in series:
         return series[path]
     constant = context.model.constants.get(path)

@@ -77,6 +77,37 @@ def test_slow_noise_is_no_drift_and_a_drift_is_seen(keeps: float) -> None:
     assert seen >= 50
 
 
+@pytest.mark.parametrize("left", [30.0, 1.0])
+@pytest.mark.parametrize(("keeps", "rows"), [(0.0, 400), (0.6, 400), (0.9, 2000), (1.0, 400)])
+def test_intervals_of_the_time_to_breach_hold_the_time_at_which_the_line_ends(
+    keeps: float, rows: int, left: float
+) -> None:
+    times = np.asarray(15.0 * np.arange(rows), np.float64)
+    slope, misses, told = -8.0 / rows, 0, 0
+    for seed in range(60):
+        load = np.random.default_rng(1000 + seed).normal(size=(rows, 1))
+        noise = remembering(keeps, rows, seed)
+        margins = np.asarray(left + slope * (times - times[-1]) - 3 * load[:, 0] + noise, np.float64)
+        drift = filtered_drift(times, margins, load)
+        assert drift is not None
+        now = left - 3 * float(load[-6:].mean()) + (float(noise[-1]) if keeps == 1 else 0.0)
+        likely, early, late = drift.breach
+        assert early <= likely <= late
+        told += drift.shrinks
+        misses += drift.shrinks and not early <= max(now / -slope, 0.0) <= late
+    assert told >= 30
+    assert misses <= 10  # 5 % of 60 and four standard errors: by chance in less than 1 of 1000 runs; seeds are fixed
+
+
+def test_the_time_to_breach_is_as_unsure_as_the_margin() -> None:
+    times = np.asarray(15.0 * np.arange(400), np.float64)
+    drift = filtered_drift(times, 1 - 0.02 * (times - times[-1]) + remembering(0.0, 400, 4), np.zeros((400, 0)))
+    assert drift is not None
+    reach = 2 * math.sqrt(4 / 400) / 0.02  # a line's end has four times the variance of a mean
+    _, early, late = drift.breach
+    assert late - early == pytest.approx(2 * reach, rel=0.3)
+
+
 def test_samples_that_are_missing_are_left_out() -> None:
     times = np.asarray(15.0 * np.arange(300), np.float64)
     margins = np.asarray(100 - 1e-3 * times + remembering(0.5, 300, 2), np.float64)

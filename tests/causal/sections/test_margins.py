@@ -31,5 +31,13 @@ def test_a_promise_is_a_row(grows: float, until: str) -> None:
         assert row["drift"]["time_to_breach_s"]["value"] == pytest.approx(left / (2 * grows / 10), rel=0.05)
 
 
-def test_a_design_without_such_promises_has_no_section() -> None:
-    assert margins.answer(context(DESIGN, {"cache.pieces": np.arange(9.0)})) is None
+def test_promises_that_are_not_followed_are_named() -> None:
+    section = margins.answer(context(DESIGN, {"cache.pieces": np.arange(9.0)}))
+    assert lines(section) == ["not followed: sla (gate.latency: no column, and no one number in the design)"]
+    assert section is not None
+    assert [one["promise"] for one in section.data["not_followed"]] == ["sla"]
+
+
+def test_a_design_without_promises_has_no_section() -> None:
+    bare = DESIGN[: DESIGN.index("promises")]
+    assert margins.answer(context(bare, {"cache.pieces": np.arange(9.0)})) is None
