@@ -18,7 +18,7 @@ import numpy as np
 
 from bench.harness import Row, process
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.fit import discovered, fit, nodes_of
+from coherence.causal.fitting.fit import discovered, fit, strengths_of
 from coherence.causal.fitting.fit_streams import fit_chunks
 from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.fitting.jobs import bootstrap
@@ -131,7 +131,7 @@ def measured_fit() -> dict[str, float | str]:
 
     def coefficients(sums: Floats) -> Floats:
         equations = [node.equation for node in nodes]
-        return np.concatenate([one.coefficients for one in nodes_of(fitted.grams, sums, equations)], axis=1)
+        return np.concatenate(list(strengths_of(fitted.grams, sums, equations)), axis=1)
 
     drawn = bootstrap(fitted.grams, coefficients, count=200, seed=3)
     seconds, processor = time.perf_counter() - start, time.process_time() - processor

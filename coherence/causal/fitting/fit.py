@@ -20,7 +20,7 @@ from coherence.causal.answers.intervals import jackknife
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.clocks import held_fixed
 from coherence.causal.fitting.equations import Equation
-from coherence.causal.fitting.gram import Column, Grams, grams, means
+from coherence.causal.fitting.gram import Column, Grams, grams, means, solutions
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.groups import nearly
 from coherence.causal.fitting.memory import whitened
@@ -120,11 +120,24 @@ def from_grams(found: Grams, plan: EquationPlan) -> Fitted:
 
 def nodes_of(products: Grams, sums: Floats, equations: Iterable[Equation]) -> Iterator[FittedNode]:
     """Yields the estimate of each equation; the clocks are taken out once for all that share them."""
+    for equation, held in _with_clocks_held(products, sums, equations):
+        yield node_of(products, sums, equation, held=held)
+
+
+def strengths_of(products: Grams, sums: Floats, equations: Iterable[Equation]) -> Iterator[Floats]:
+    """Yields the coefficients of each equation, (replicates, columns), and nothing of how sure they are."""
+    for equation, held in _with_clocks_held(products, sums, equations):
+        yield _estimated(products, sums, equation, held)[1]
+
+
+def _with_clocks_held(
+    products: Grams, sums: Floats, equations: Iterable[Equation]
+) -> Iterator[tuple[Equation, Floats | None]]:
     held: dict[tuple[Column, ...], Floats] = {}
     for equation in equations:
         if equation.clocks not in held and not equation.exact:
             held[equation.clocks] = held_fixed(products, sums, equation.clocks)
-        yield node_of(products, sums, equation, held=held.get(equation.clocks))
+        yield equation, held.get(equation.clocks)
 
 
 def node_of(products: Grams, sums: Floats, equation: Equation, *, held: Floats | None = None) -> FittedNode:
@@ -132,24 +145,17 @@ def node_of(products: Grams, sums: Floats, equation: Equation, *, held: Floats |
 
     `held`: the same sums with the equation's clocks held fixed, where they are at hand.
     """
-    regressors = [0, *products.index((*equation.columns, *equation.controls))]
-    target = products.index([(equation.effect, 0)])[0]
+    held = held_fixed(products, sums, equation.clocks) if held is None and not equation.exact else held
+    scaled, coefficients = _estimated(products, sums, equation, held)
+    regressors, target = _regressors(products, equation)
     width = len(equation.columns)
-    scale = products.scale[target - 1] / products.scale[np.array(regressors[1:], int) - 1]
-    if equation.exact:
-        coefficients = np.tile(np.array(equation.exact), (len(sums), 1))
-        scaled = np.concatenate([np.zeros((len(sums), 1)), coefficients / scale[:width]], axis=1)
-        groups: tuple[tuple[Column, ...], ...] = ()
-        condition = 1.0
-    else:
-        held = held_fixed(products, sums, equation.clocks) if held is None else held
-        scaled = _scaled(products, held, equation, regressors, target)
-        coefficients = scaled[:, 1 : 1 + width] * scale[:width]
+    groups: tuple[tuple[Column, ...], ...] = ()
+    condition = 1.0
+    if held is not None and not equation.exact:
         condition, groups = _collinear(held[0], regressors[1 : 1 + width], equation.columns)
         if not groups and not equation.lost and condition > NEAR:
             near = nearly(_centred(held[0], regressors[1 : 1 + width]), equation.columns, scaled[:, 1 : 1 + width])
             groups = _united(near, equation.columns)
-    coefficients[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
     low, high, error = (
         (coefficients[0], coefficients[0], np.zeros(width))
         if equation.exact
@@ -163,30 +169,58 @@ def node_of(products: Grams, sums: Floats, equation: Equation, *, held: Floats |
     )  # fmt: skip
 
 
+def _regressors(products: Grams, equation: Equation) -> tuple[list[int], int]:
+    """Returns where the constant, the causes and the controls of an equation stand, and its effect."""
+    return [0, *products.index((*equation.columns, *equation.controls))], products.index([(equation.effect, 0)])[0]
+
+
+def _estimated(products: Grams, sums: Floats, equation: Equation, held: Floats | None) -> tuple[Floats, Floats]:
+    """Returns the coefficients of scaled columns (the constant first), and of the causes in their own units."""
+    regressors, target = _regressors(products, equation)
+    width = len(equation.columns)
+    scale = products.scale[target - 1] / products.scale[np.array(regressors[1 : 1 + width], int) - 1]
+    if equation.exact or held is None:
+        coefficients = np.tile(np.array(equation.exact), (len(sums), 1))
+        scaled = np.concatenate([np.zeros((len(sums), 1)), coefficients / scale], axis=1)
+    else:
+        scaled = _scaled(products, held, equation, regressors, target)
+        coefficients = scaled[:, 1 : 1 + width] * scale
+    coefficients[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
+    return scaled, coefficients
+
+
 def _scaled(
     products: Grams, sums: Floats, equation: Equation, regressors: list[int], target: int
 ) -> Floats:  # fmt: skip
     """Returns the coefficients of scaled columns, by the estimator of the equation."""
     if equation.memory:
         return whitened(products, sums, equation)
-    instruments = [0, *products.index((*equation.instruments, *equation.controls))] if equation.instruments else None
-    return _solved(sums, regressors, target, instruments)
+    if not equation.instruments:
+        return _solved(_block(sums, regressors, regressors), sums[:, regressors, target])
+    instruments = [0, *products.index((*equation.instruments, *equation.controls))]
+    if equation not in products.stages:
+        products.stages[equation] = _first_stage(sums[0][np.ix_(instruments, instruments)])
+    moved = _block(sums, instruments, [*regressors, target])
+    flat = products.stages[equation] @ moved.transpose(1, 0, 2).reshape(len(instruments), -1)
+    moved = np.ascontiguousarray(flat.reshape(-1, len(sums), moved.shape[2]).transpose(1, 0, 2))
+    both = moved[:, :, :-1].transpose(0, 2, 1) @ moved
+    return _solved(both[:, :, :-1], both[:, :, -1])
 
 
-def _solved(sums: Floats, regressors: list[int], target: int, instruments: list[int] | None) -> Floats:
+def _first_stage(moments: Floats) -> Floats:
+    """(k, instruments): what makes the instruments of a record independent of each other, each of size 1."""
+    sizes, ways = np.linalg.eigh(moments)
+    kept = sizes > 1e-12 * np.abs(sizes).max(initial=0.0)
+    return np.asarray((ways[:, kept] / np.sqrt(sizes[kept])).T, np.float64)
+
+
+def _solved(left: Floats, right: Floats) -> Floats:
     """(1 + B, k): coefficients of each sum of products; the smallest ones where columns cannot be told apart."""
-    if instruments is None:
-        left, right = _block(sums, regressors, regressors), sums[:, regressors, target]
-    else:
-        between = _block(sums, instruments, regressors)
-        weights = np.linalg.pinv(sums[0][np.ix_(instruments, instruments)], rcond=1e-12, hermitian=True)
-        left = between.transpose(0, 2, 1) @ weights @ between
-        right = (between.transpose(0, 2, 1) @ weights @ sums[:, instruments, target][..., None])[..., 0]
     spread = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 1e-300))
     even = left / spread[:, :, None] / spread[:, None, :]
-    smallest = np.linalg.eigvalsh(even).min()  # a cause may move in one batch alone
-    if smallest > COLLINEAR:
-        return np.asarray(np.linalg.solve(even, (right / spread)[..., None])[..., 0] / spread, np.float64)
+    found = solutions(even, right / spread, COLLINEAR)  # a cause may move in one batch alone
+    if found is not None:
+        return np.asarray(found / spread, np.float64)
     return np.asarray(
         (np.linalg.pinv(even, rcond=COLLINEAR, hermitian=True) @ (right / spread)[..., None])[..., 0] / spread
     )

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.equations import Equation
-from coherence.causal.fitting.gram import Column, Grams
+from coherence.causal.fitting.gram import Column, Grams, solutions
 from coherence.causal.fitting.graph import CausalGraph
 
 OUTSIDE = "its causes, the past of outside signals as instruments"
@@ -112,7 +112,7 @@ def _blocks(sums: Floats, places: Places, ratio: Floats) -> Floats:
     flat = places.T.ravel()
     size, delays = places.shape
     scaled = sums[:, flat][:, :, flat] * np.outer(ratio.T.ravel(), ratio.T.ravel())
-    return np.asarray(scaled.reshape(len(sums), delays, size, delays, size).transpose(0, 1, 3, 2, 4), np.float64)
+    return np.ascontiguousarray(scaled.reshape(len(sums), delays, size, delays, size).transpose(0, 1, 3, 2, 4))
 
 
 def _start(whole: Floats) -> tuple[Floats, Floats]:
@@ -151,10 +151,16 @@ def _filter(phi: Floats) -> Floats:
     return np.concatenate([np.ones((len(phi), 1)), -phi], axis=1)
 
 
+def _filtered(blocks: Floats, by: Floats) -> Floats:
+    """(replicates, k, k): moments of the filtered columns."""
+    replicates, delays, _, size, _ = blocks.shape
+    weights = (by[:, :, None] * by[:, None, :]).reshape(replicates, 1, delays * delays)
+    return (weights @ blocks.reshape(replicates, delays * delays, size * size)).reshape(replicates, size, size)
+
+
 def _slopes(blocks: Floats, phi: Floats) -> Floats:
     """Least squares of the filtered effect on the filtered columns."""
-    by = _filter(phi)
-    moments = np.einsum("ra,rb,rabij->rij", by, by, blocks)
+    moments = _filtered(blocks, _filter(phi))
     return _least(moments[:, :-1, :-1], moments[:, :-1, -1])
 
 
@@ -163,31 +169,43 @@ def _rest(slopes: Floats) -> Floats:
     return np.concatenate([-slopes, np.ones((len(slopes), 1))], axis=1)
 
 
+def _with_rest(blocks: Floats, rest: Floats) -> tuple[Floats, Floats]:
+    """Moments at each pair of delays: (replicates, delays, delays, k) of columns with the rest, and of the rest."""
+    replicates, delays, _, size, _ = blocks.shape
+    columns = blocks.reshape(replicates, delays * delays * size, size) @ rest[:, :, None]
+    columns = columns.reshape(replicates, delays * delays, size)
+    own = columns @ rest[:, :, None]
+    return columns.reshape(replicates, delays, delays, size), own.reshape(replicates, delays, delays)
+
+
 def _memory(blocks: Floats, slopes: Floats) -> Floats:
     """The regression of the own part on its past."""
-    rest = _rest(slopes)
-    past = np.einsum("ri,rj,rabij->rab", rest, rest, blocks)
+    _, past = _with_rest(blocks, _rest(slopes))
     return _least(past[:, 1:, 1:], past[:, 1:, 0])
 
 
 def _left(blocks: Floats, slopes: Floats, phi: Floats) -> Floats:
-    rest, by = _rest(slopes), _filter(phi)
-    return np.asarray(np.einsum("ra,rb,ri,rj,rabij->r", by, by, rest, rest, blocks), np.float64)
+    _, past = _with_rest(blocks, _rest(slopes))
+    by = _filter(phi)
+    return np.asarray(np.einsum("ra,rab,rb->r", by, past, by), np.float64)
 
 
 def _stepped(blocks: Floats, slopes: Floats, phi: Floats) -> tuple[Floats, Floats]:
     """One Gauss-Newton step on coefficients and memory together."""
-    rest, by = _rest(slopes), _filter(phi)
-    both = np.einsum("ra,rb,rabij->rij", by, by, blocks)[:, :-1, :-1]
-    cross = np.einsum("ra,rj,rabij->rbi", by, rest, blocks)[:, 1:, :-1]  # filtered column with the past own part
-    past = np.einsum("ri,rj,rabij->rab", rest, rest, blocks)[:, 1:, 1:]
+    by = _filter(phi)
+    both = _filtered(blocks, by)[:, :-1, :-1]
+    columns, past = _with_rest(blocks, _rest(slopes))
+    replicates, delays, _, size = columns.shape
+    filtered_columns = (by[:, None, :] @ columns.reshape(replicates, delays, delays * size)).reshape(
+        replicates, delays, size
+    )
+    cross = filtered_columns[:, 1:, :-1]  # filtered column with the past own part
     width, count = slopes.shape[1], slopes.shape[1] + phi.shape[1]
     left = np.zeros((len(slopes), count, count))
-    left[:, :width, :width], left[:, width:, width:] = both, past
+    left[:, :width, :width], left[:, width:, width:] = both, past[:, 1:, 1:]
     left[:, width:, :width], left[:, :width, width:] = cross, cross.transpose(0, 2, 1)
     right = np.concatenate([
-        np.einsum("ra,rb,rj,rabij->ri", by, by, rest, blocks)[:, :-1],
-        np.einsum("ra,ri,rj,rbaij->rb", by, rest, rest, blocks)[:, 1:],
+        (by[:, None, :] @ filtered_columns)[:, 0, :-1], (past @ by[:, :, None])[:, 1:, 0],
     ], axis=1)  # fmt: skip
     step = _least(left, right)
     return slopes + step[:, :width], phi + step[:, width:]
@@ -197,7 +215,8 @@ def _least(left: Floats, right: Floats) -> Floats:
     size = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 0.0))
     size = np.where(size > 1e-9 * size.max(axis=1, keepdims=True), size, np.inf)  # what does not move has no effect
     even = left / size[:, :, None] / size[:, None, :]
-    if np.isfinite(size).all() and np.linalg.eigvalsh(even)[:, 0].min() > SINGULAR * even.shape[-1]:
-        return np.asarray(np.linalg.solve(even, (right / size)[..., None])[..., 0] / size, np.float64)
+    found = solutions(even, right / size, SINGULAR * even.shape[-1]) if np.isfinite(size).all() else None
+    if found is not None:
+        return np.asarray(found / size, np.float64)
     inverse = np.linalg.pinv(even, rcond=SINGULAR, hermitian=True)
     return np.asarray((inverse @ (right / size)[..., None])[..., 0] / size, np.float64)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from coherence.causal.data.series import Floats, Series
+import numpy as np
+
+from coherence.causal.data.series import Series
 from coherence.causal.fitting.clocks import Clocks, clocks_of
 from coherence.causal.fitting.equations import Equation, delays_of
 from coherence.causal.fitting.gram import Column, Grams, unexplained
@@ -75,8 +77,9 @@ def believable(plan: EquationPlan, products: Iterable[Grams], *, once: bool = Fa
 def _instead(plan: EquationPlan, products: Grams, once: bool) -> Iterator[Equation]:
     there, rows = set(products.columns), int(products.rows.sum())
     long = []
+    of_time = _OfTheClock(products)
     for planned_equation in plan.equations.values():
-        equation = _without_clocks(products, planned_equation) if rows else planned_equation
+        equation = _without_clocks(products, planned_equation, of_time) if rows else planned_equation
         if equation is not planned_equation:
             yield equation
         needed = FEWEST_ROWS + len(equation.used)
@@ -91,15 +94,32 @@ def _instead(plan: EquationPlan, products: Grams, once: bool) -> Iterator[Equati
         yield refused(equation) if once and not there.issuperset(equation.used) else equation
 
 
-def _without_clocks(products: Grams, equation: Equation) -> Equation:
+class _OfTheClock:
+    """The columns that have nothing beside a clock, found once for each clock."""
+
+    def __init__(self, products: Grams) -> None:
+        self.products = products
+        self.found: dict[tuple[Column, ...], frozenset[Column]] = {}
+
+    def __call__(self, clocks: tuple[Column, ...]) -> frozenset[Column]:
+        if clocks not in self.found:
+            whole, held = self.products.whole, self.products.index(clocks)
+            every = list(range(1, len(whole)))
+            alone, beside = (np.diagonal(unexplained(whole, fixed, every)) for fixed in ([0], [0, *held]))
+            follows = (alone > 0) & (beside <= EXACT * alone)
+            self.found[clocks] = frozenset(
+                column for column, of_time in zip(self.products.columns, follows, strict=True) if of_time
+            )
+        return self.found[clocks]
+
+
+def _without_clocks(products: Grams, equation: Equation, of_time: _OfTheClock) -> Equation:
     """The equation as it can be estimated where its effect, or a cause, has nothing beside its causes or the clock."""
     if not equation.clocks or equation.lost:
         return equation
-    whole, at = products.whole, products.index
-    if equation.memory and _share(whole, at([(equation.effect, 0)]), at(equation.columns)) <= EXACT:
+    if equation.memory and _share(products, (equation.effect, 0), equation.columns) <= EXACT:
         return Equation(equation.effect, equation.columns)
-    clocks = at(equation.clocks)
-    timed = tuple(column for column in equation.columns if _share(whole, at([column]), clocks) <= EXACT)
+    timed = tuple(column for column in equation.columns if column in of_time(equation.clocks))
     if not timed:
         return equation
     names = " and ".join(dict.fromkeys(name for name, _ in timed))
@@ -108,7 +128,9 @@ def _without_clocks(products: Grams, equation: Equation) -> Equation:
     return replace(equation, lost=timed, refused=why, measure=measure)
 
 
-def _share(whole: Floats, places: list[int], held: list[int]) -> float:
+def _share(products: Grams, column: Column, held: Iterable[Column]) -> float:
     """The share of the variance of a column that others do not explain; 1 where it does not move."""
-    alone = float(unexplained(whole, [0], places)[0, 0])
-    return float(unexplained(whole, [0, *held], places)[0, 0]) / alone if alone > 0 else 1.0
+    place = products.index([column])
+    alone = float(unexplained(products.whole, [0], place)[0, 0])
+    beside = float(unexplained(products.whole, [0, *products.index(held)], place)[0, 0])
+    return beside / alone if alone > 0 else 1.0

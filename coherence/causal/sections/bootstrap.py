@@ -14,7 +14,7 @@ from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.effects import NoLastingEffectError, attribute, total
 from coherence.causal.fitting.equations import Equation
-from coherence.causal.fitting.fit import Fitted, nodes_of
+from coherence.causal.fitting.fit import Fitted, strengths_of
 from coherence.causal.fitting.gram import Grams
 from coherence.causal.fitting.jobs import bootstrap
 from coherence.causal.fitting.kept_draws import KeptDraws
@@ -37,7 +37,7 @@ class Drawn:
         self.products, self.equations, self.signals, self.loss, self.own = found, equations, signals, loss, own
 
     def __call__(self, sums: Floats) -> Floats:
-        made = [node.coefficients for node in nodes_of(self.products, sums, self.equations)]
+        made = list(strengths_of(self.products, sums, self.equations))
         shares = [self._shares(made)] if self.loss is not None else []
         return np.concatenate([*made, *shares, np.empty((len(sums), 0))], axis=1)
 
