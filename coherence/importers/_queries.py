@@ -1,8 +1,9 @@
 """Writes what kube-state-metrics shows of an autoscaler as the `telemetry:` of a design: one query for each signal.
 
 SOURCE: kube-state-metrics, docs/metrics/workload/horizontalpodautoscaler-metrics.md: `..._status_desired_replicas`, and
-`..._status_target_metric`, in which a utilization counts percent.  KEDA names the autoscaler that it makes `keda-hpa-`
-and its own name.
+`..._status_target_metric`, in which a utilization counts percent and an average is that of one replica.  KEDA names
+the autoscaler that it makes `keda-hpa-` and its own name.  What a trigger of KEDA is called in the status is not
+written in its manifest: it has no query.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from coherence.language.document import Scalar, Table
 
 SHOWN = "kube_horizontalpodautoscaler_status_"
 MADE_BY = {"HorizontalPodAutoscaler": "", "ScaledObject": "keda-hpa-"}
-TYPES = {"utilization": "utilization", "average": "average", "value": "value"}
 
 
 def add_queries(manifest: Manifest, sketch: Sketch, autoscaler: Autoscaler) -> None:
@@ -38,13 +38,18 @@ def _of_metric(metric: Metric, labels: list[str]) -> Iterator[str]:
     if metric.is_query and metric.series is not None:
         yield metric.series.text
         return
-    kind = TYPES.get(metric.type)
-    own = metric.signal.text.rpartition(".")[2]
-    name = metric.series.text if metric.series is not None else own
-    if kind is not None:
-        own_labels = (*labels, _equal("metric_name", name), _equal("metric_target_type", kind))
-        series = f"{SHOWN}target_metric{{{','.join(own_labels)}}}"
-        yield f"{series} / 100" if kind == "utilization" else series
+    if metric.shown is None:
+        return
+    name, kind = metric.shown
+    own_labels = (*labels, _equal("metric_name", name), _equal("metric_target_type", kind))
+    series = f"{SHOWN}target_metric{{{','.join(own_labels)}}}"
+    if kind == "utilization":
+        yield f"{series} / 100"
+    elif metric.averaged:  # the signal is the total
+        replicas = f"{SHOWN}current_replicas{{{','.join(labels)}}}"
+        yield f"{series} * ignoring(metric_name, metric_target_type) {replicas}"
+    else:
+        yield series
 
 
 def _equal(label: str, text: str) -> str:

@@ -22,7 +22,8 @@ CLOSE = Fraction(3, 2)  # setpoints this near to each other are not told apart b
 class Metric:
     """A signal with its setpoint.  `type`: as the `type` of a target; `average`: a total divided by the replicas.
 
-    `series`: its name for an adapter of metrics, or the query that it is.
+    `series`: its name for an adapter of metrics, or the query that it is.  `shown`: its name and the type of its target
+    (value, average, utilization) in the status of a HorizontalPodAutoscaler, where they are known.
     """
 
     signal: Scalar
@@ -32,6 +33,7 @@ class Metric:
     is_query: bool = False
     is_own: bool = False  # of the workload that is scaled
     most: Scalar | None = None  # the largest number of replicas that it asks for, where it states one
+    shown: tuple[str, str] | None = None
 
     @property
     def averaged(self) -> bool:

@@ -64,7 +64,7 @@ def _metrics(manifest: Manifest, sketch: Sketch, thing: str) -> tuple[list[Metri
         first_version = default_scalar(DEFAULT_PART, "target.setpoint")
     if first_version is not None:
         place = first_version.place
-        return [Metric(Scalar(f"{thing}.cpu", place), first_version)], place
+        return [Metric(Scalar(f"{thing}.cpu", place), first_version, shown=("cpu", "utilization"))], place
     metrics = [_metric(view, manifest, sketch, thing) for view in views]
     listed = spec.node.entries["metrics"]
     return [metric for metric in metrics if metric is not None], listed.place
@@ -97,9 +97,10 @@ def _metric(view: FieldView, manifest: Manifest, sketch: Sketch, thing: str) -> 
         return None
     if kind.text == "Pods":
         own = Scalar(f"{thing}.{sanitised(_series_name(described, name, sketch))}", name.place)
-        return Metric(own, setpoint[0], series=name, is_own=True)
+        return Metric(own, setpoint[0], series=name, is_own=True, shown=(name.text, "average"))
     signal = _series(source, described, name, manifest, sketch)
-    return Metric(signal, setpoint[0], type="average" if setpoint[1] == "averageValue" else "value", series=name)
+    kind_of = "average" if setpoint[1] == "averageValue" else "value"
+    return Metric(signal, setpoint[0], type=kind_of, series=name, shown=(name.text, kind_of))
 
 
 def _resource(source: FieldView, thing: str) -> Metric | None:
@@ -120,7 +121,8 @@ def _resource(source: FieldView, thing: str) -> Metric | None:
     if pair is None:
         return None
     share = pair[1].endswith("Utilization")
-    return Metric(scaling.resource_signal(thing, name, container, share=share), pair[0])
+    shown = (name.text, "utilization" if share else "average")
+    return Metric(scaling.resource_signal(thing, name, container, share=share), pair[0], shown=shown)
 
 
 def _series(source: FieldView, described: FieldView, name: Scalar, manifest: Manifest, sketch: Sketch) -> Scalar:

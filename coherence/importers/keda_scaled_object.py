@@ -178,4 +178,5 @@ def _resource(metadata: FieldView, thing: str, kind: Scalar, setpoint: Scalar, s
     text = f"{setpoint.text} %" if share else setpoint.text
     if kind.text == "memory" and not share:
         text = as_amount(setpoint, kind.text).text
-    return Metric(scaling.resource_signal(thing, kind, container, share=share), respelled(setpoint, text))
+    signal, shown = scaling.resource_signal(thing, kind, container, share=share), "utilization" if share else "average"
+    return Metric(signal, respelled(setpoint, text), shown=(kind.text, shown))

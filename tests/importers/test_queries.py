@@ -59,6 +59,38 @@ def test_a_trigger_that_is_a_query_is_that_query(tmp_path: Path) -> None:
     assert queries == {f"kube_horizontalpodautoscaler_status_desired_replicas{own}", "sum(rate(work_total[1m]))"}
 
 
+TARGET = "kube_horizontalpodautoscaler_status_target_metric"
+OF = 'namespace="shop",horizontalpodautoscaler="web"'
+CURRENT = f"kube_horizontalpodautoscaler_status_current_replicas{{{OF}}}"
+
+
+@pytest.mark.parametrize(("metric", "name", "kind", "more"), [
+    ("type: Pods, pods: {metric: {name: rps}, target: {averageValue: 100}}", "rps", "average", ""),
+    ("type: Resource, resource: {name: memory, target: {averageValue: 500Mi}}", "memory", "average", ""),
+    ("type: ContainerResource, containerResource: {name: cpu, container: app, target: {averageUtilization: 60}}", "cpu",
+     "utilization", " / 100"),
+    ("type: External, external: {metric: {name: queue-length}, target: {averageValue: 30}}", "queue-length", "average",
+     f" * ignoring(metric_name, metric_target_type) {CURRENT}"),
+    ("type: External, external: {metric: {name: lag}, target: {value: 30}}", "lag", "value", ""),
+])  # fmt: skip
+def test_a_metric_is_asked_for_as_the_status_shows_it(
+    metric: str, name: str, kind: str, more: str, tmp_path: Path
+) -> None:
+    """The names and types of kube-state-metrics; an average of the status is a total over its replicas."""
+    text = HPA[: HPA.index("  metrics:")] + f"  metrics: [{{{metric}}}]\n"
+    (query,) = (
+        str(query) for signal, query in read_text(imported(tmp_path, text, "--telemetry")).telemetry.items()
+        if signal != "web.replicas"
+    )  # fmt: skip
+    assert query == f'{TARGET}{{{OF},metric_name="{name}",metric_target_type="{kind}"}}{more}'
+
+
+def test_a_trigger_whose_name_in_the_status_is_not_known_has_no_query(tmp_path: Path) -> None:
+    lag = 'type: kafka\n      metadata: {bootstrapServers: k, consumerGroup: g, topic: t, lagThreshold: "5"}\n'
+    text = KEDA[: KEDA.index("type: prometheus")] + lag
+    assert list(read_text(imported(tmp_path, text, "--telemetry")).telemetry) == ["worker.replicas"]
+
+
 @pytest.mark.parametrize("text", [HPA, KEDA])
 def test_without_the_option_a_design_has_no_queries(tmp_path: Path, text: str) -> None:
     assert "telemetry" not in imported(tmp_path, text)
