@@ -218,9 +218,9 @@ def _solved(left: Floats, right: Floats) -> Floats:
     """(1 + B, k): coefficients of each sum of products; the smallest ones where columns cannot be told apart."""
     spread = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 1e-300))
     even = left / spread[:, :, None] / spread[:, None, :]
-    found = solutions(even, right / spread, COLLINEAR)  # a cause may move in one batch alone
-    if found is not None:
-        return np.asarray(found / spread, np.float64)
+    solved = solutions(even, right / spread, COLLINEAR)  # a cause may move in one batch alone
+    if solved is not None:
+        return np.asarray(solved / spread, np.float64)
     return np.asarray(
         (np.linalg.pinv(even, rcond=COLLINEAR, hermitian=True) @ (right / spread)[..., None])[..., 0] / spread
     )

@@ -215,8 +215,8 @@ def _least(left: Floats, right: Floats) -> Floats:
     size = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 0.0))
     size = np.where(size > 1e-9 * size.max(axis=1, keepdims=True), size, np.inf)  # what does not move has no effect
     even = left / size[:, :, None] / size[:, None, :]
-    found = solutions(even, right / size, SINGULAR * even.shape[-1]) if np.isfinite(size).all() else None
-    if found is not None:
-        return np.asarray(found / size, np.float64)
+    solved = solutions(even, right / size, SINGULAR * even.shape[-1]) if np.isfinite(size).all() else None
+    if solved is not None:
+        return np.asarray(solved / size, np.float64)
     inverse = np.linalg.pinv(even, rcond=SINGULAR, hermitian=True)
     return np.asarray((inverse @ (right / size)[..., None])[..., 0] / size, np.float64)

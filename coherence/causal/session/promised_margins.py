@@ -149,8 +149,8 @@ def _without_unit(promise: Promise, context: Context, series: Series) -> tuple[s
         return ()
     world = known(context.design)
     sides = condition.tree.left, condition.tree.right
-    found = [dimension_of(replace(condition, tree=side), world) for side in sides]
-    limits = [one for one in found if one is not None and one.physical.powers]
+    dimensions = [dimension_of(replace(condition, tree=side), world) for side in sides]
+    limits = [one for one in dimensions if one is not None and one.physical.powers]
     if not limits:
         return ()
     measured = [path for path in (_path(name, context, series) for name in names(condition.tree)) if path in series]
