@@ -25,7 +25,7 @@ from coherence.watching.sequential import Detector
 from coherence.watching.signals import WatchedSystem
 from coherence.watching.state_shape import STATE
 
-VERSION = 3
+VERSION = 4
 MARK = b'"written_by": "coherence watch"'
 MOST_BYTES = 64 << 20
 

@@ -29,9 +29,12 @@ from coherence.base.queueing import erlang_c
 from coherence.causal.data.series import Floats
 from coherence.simulate.requests.compiled import entry
 
-GAMMAS: Floats = np.geomspace(0.25, 64.0, 49)
-LOG_GAMMAS: Floats = np.log(GAMMAS)
-ALIKE = 12  # the place of gamma = 1
+FINE: Floats = np.arange(-5, 21) / 100  # log gamma: an overload leaves queues at 1.1 that are not there at 1.05
+LOG_GAMMAS: Floats = np.concatenate(
+    [np.linspace(math.log(0.25), FINE[0], 12)[:-1], FINE, np.linspace(FINE[-1], math.log(64.0), 37)[1:]]
+)
+GAMMAS: Floats = np.exp(LOG_GAMMAS)
+ALIKE = 16  # the place of gamma = 1
 EDGES: Floats = np.concatenate([np.linspace(0, 0.9, 19), 1 - np.geomspace(0.07, 1e-6, 16), [1]])  # of needs
 
 

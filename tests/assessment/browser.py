@@ -9,7 +9,9 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
+import tempfile
 from html import unescape
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import Any
 import pytest
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = (120, 300)  # s of the first run and of the second
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
@@ -124,9 +127,22 @@ def printed(page: Path) -> bytes:
 
 
 def _run(page: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    folder = page.parent / "profile"
-    folder.mkdir(exist_ok=True)
-    return subprocess.run(
-        [chromium(), *FLAGS, f"--user-data-dir={folder}", *arguments], capture_output=True, text=True, check=True,
-        timeout=300, env={**os.environ, "HOME": str(page.parent)},
-    )  # fmt: skip
+    """Runs Chromium, once more where it does not end: on a busy machine it hangs at its start now and then.
+
+    Each run has a profile of its own, and its children end with it: those of a run that hangs would keep the profile.
+    """
+    for patience in PATIENCE:
+        with tempfile.TemporaryDirectory(dir=page.parent, ignore_cleanup_errors=True) as folder:
+            command = [chromium(), *FLAGS, f"--user-data-dir={folder}", *arguments]
+            with subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                env={**os.environ, "HOME": str(page.parent)},
+            ) as running:  # fmt: skip
+                try:
+                    out, told = running.communicate(timeout=patience)
+                except subprocess.TimeoutExpired:
+                    os.killpg(running.pid, signal.SIGKILL)
+                    continue
+        assert running.returncode == 0, told[-2000:]
+        return subprocess.CompletedProcess(command, 0, out, told)
+    raise TimeoutError(f"Chromium did not end within {' and '.join(map(str, PATIENCE))} s: {page}")

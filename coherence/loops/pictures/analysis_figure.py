@@ -147,14 +147,16 @@ def _of_loops(loops: Sequence[OpenLoop], decay: float | None, notes: list[str]) 
             known.extend(_curves(loops, notes))
         return known
 
-    if len(loops) > MOST_LOCI:
-        notes.append(f"root loci of the first {MOST_LOCI} of {len(loops)} loops")
+    def loci() -> Iterable[Panel]:
+        if len(loops) > MOST_LOCI:
+            notes.append(f"root loci of the first {MOST_LOCI} of {len(loops)} loops")
+        return locus_panels(loops[:MOST_LOCI], decay)
 
     return {
         "bode": lambda: bode_panels(curves()) if curves() else (),
         "nyquist": lambda: [nyquist_panel(curves())] if curves() else [],
         "step": lambda: _step(loops, notes),
-        "locus": lambda: locus_panels(loops[:MOST_LOCI], decay),
+        "locus": loci,
     }
 
 
