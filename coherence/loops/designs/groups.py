@@ -309,7 +309,7 @@ def _settles(
         *((f"the linear figures are of {', '.join(chosen)}",) if chosen else ()),
     )
     if isinstance(rests, RangeRests):
-        assumptions = (*group.model.abstractions, f"{rests.path} is one unknown constant of its range")
+        assumptions = (*group.model.abstractions, rests.assumed)
     evidence, how = (_executed(group, rests, numbers), "") if rests.starts else _moved_one_way(group, runs, deadline)
     if evidence is not None:
         verb = "settles" if len(group.loops) == 1 else "settle"

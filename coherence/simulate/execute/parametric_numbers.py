@@ -1,9 +1,12 @@
-"""Exact numbers that are functions of one parameter, and the inequalities on which a computation with them depended.
+"""Exact numbers that are functions of parameters, and the inequalities on which a computation with them depended.
 
-A `Parametric` is the quotient of two polynomials of a parameter, with its value at a sample of it.  Arithmetic is that
-of functions; a comparison follows the value at the sample and writes down the sign that decided it.  Wherever in its
-range the parameter keeps these signs, the computation takes the same steps: `reach_of` returns the interval around the
-sample in which it does.
+A `Parametric` is the quotient of two polynomials of one parameter (`BranchRecord`) or of two (`PlaneRecord`), with its
+value at a sample.  Arithmetic is that of functions; a comparison follows the value at the sample and writes down the
+sign that decided it.  Wherever the parameters keep these signs, the computation takes the same steps: of one parameter
+`reach_of` returns the interval around the sample in which it does.
+
+A polynomial of x and y is held as one of x alone with y = x^WIDTH: sums and products are the same as long as no power
+of x comes to WIDTH, which the limit on powers sees to (L. Kronecker 1882).
 
 SOURCE: concolic execution: P. Godefroid, N. Klarlund, K. Sen, DART, PLDI 2005.
 """
@@ -21,6 +24,8 @@ from coherence.language.expressions.evaluate import NotExactError
 
 Poly = tuple[Fraction, ...]  # coefficients, of the lowest power first, without zeros at its end
 MOST_DEGREE = 8
+WIDTH, MOST_POWER = 8, 3  # of two parameters: of products of two, and of each
+ELSEWHERE = Fraction(1_000_003, 314_159), Fraction(577_215, 1_000_033)  # where functions that differ have other values
 NOTHING, UNIT = Fraction(0), (Fraction(1),)
 
 
@@ -33,20 +38,41 @@ class SignCondition:
 
 
 @dataclass
-class BranchRecord:
-    """The value of the parameter at which a computation is followed, and the signs on which it has depended."""
+class SignRecord:
+    """The signs on which a computation has depended that is followed at one sample of its parameters."""
 
-    sample: Fraction
-    conditions: dict[SignCondition, None] = field(default_factory=dict)
-
-    def parameter(self) -> Parametric:
-        """Returns the parameter itself."""
-        return Parametric((NOTHING, Fraction(1)), UNIT, self)
+    conditions: dict[SignCondition, None] = field(default_factory=dict, kw_only=True)
 
     def depends(self, poly: Poly, signs: Iterable[int]) -> None:
         """Records that a polynomial has one of these signs."""
         if len(poly) > 1:
             self.conditions[SignCondition(poly, frozenset(signs))] = None
+
+    def value(self, poly: Poly) -> Fraction:
+        """Returns the value of a polynomial at the sample."""
+        raise NotImplementedError
+
+    def number(self, above: Poly, below: Poly) -> Parametric | Fraction:
+        """Returns a quotient, a plain number where the parameters cancel.  Raises NotExactError."""
+        raise NotImplementedError
+
+    def key(self, number: Parametric) -> object:
+        """Returns what is the same for equal functions."""
+        raise NotImplementedError
+
+
+@dataclass
+class BranchRecord(SignRecord):
+    """The value of the one parameter at which a computation is followed, and the signs on which it has depended."""
+
+    sample: Fraction
+
+    def parameter(self) -> Parametric:
+        """Returns the parameter itself."""
+        return Parametric((NOTHING, Fraction(1)), UNIT, self)
+
+    def value(self, poly: Poly) -> Fraction:
+        return value_of(poly, self.sample)
 
     def number(self, above: Poly, below: Poly) -> Parametric | Fraction:
         """Returns a quotient in lowest terms, a plain number where the parameter cancels.  Raises NotExactError."""
@@ -59,15 +85,65 @@ class BranchRecord:
             raise NotExactError(f"a value depends on its range by a polynomial of degree above {MOST_DEGREE}")
         return Parametric(above, below, self)
 
+    def key(self, number: Parametric) -> object:
+        return number.above, number.below
+
+
+@dataclass
+class PlaneRecord(SignRecord):
+    """The values of two parameters at which a computation is followed, and the signs on which it has depended."""
+
+    sample: tuple[Fraction, Fraction]
+
+    def parameters(self) -> tuple[Parametric, Parametric]:
+        """Returns the parameters themselves."""
+        one = Fraction(1)
+        return Parametric((NOTHING, one), UNIT, self), Parametric((NOTHING,) * WIDTH + (one,), UNIT, self)
+
+    def value(self, poly: Poly) -> Fraction:
+        return plane_value(poly, self.sample)
+
+    def holds_at(self, point: tuple[Fraction, Fraction]) -> bool:
+        """Decides whether the computation takes the same steps at these values."""
+        for condition in self.conditions:
+            value = plane_value(condition.poly, point)
+            if (value > 0) - (value < 0) not in condition.signs:
+                return False
+        return True
+
+    def number(self, above: Poly, below: Poly) -> Parametric | Fraction:
+        """Returns a quotient without common powers, a plain number where parameters cancel.  Raises NotExactError."""
+        if not above:
+            return NOTHING
+        powers = [power for poly in (above, below) for power, coefficient in enumerate(poly) if coefficient]
+        of_x, of_y = min(power % WIDTH for power in powers), min(power // WIDTH for power in powers)
+        for position, taken in ((1, of_x), (WIDTH, of_y)):
+            if taken:  # a factor of what is divided by: that keeps its sign, and so must what is left of it
+                factor = (NOTHING,) * position + UNIT
+                self.depends(factor, {1 if self.value(factor) > 0 else -1})
+        common = of_x + WIDTH * of_y
+        above, below = above[common:], below[common:]
+        if len(above) == len(below):
+            share = above[-1] / below[-1]
+            if all(a == share * b for a, b in zip(above, below, strict=True)):
+                return share
+        if max(max(power % WIDTH - of_x, power // WIDTH - of_y) for power in powers) > MOST_POWER:
+            raise NotExactError(f"a value depends on its ranges by powers above {MOST_POWER}")
+        return Parametric(_times(above, (1 / below[-1],)), _times(below, (1 / below[-1],)), self)
+
+    def key(self, number: Parametric) -> object:
+        below = plane_value(number.below, ELSEWHERE)
+        return plane_value(number.above, ELSEWHERE) / below if below else None
+
 
 class Parametric:
-    """A quotient of polynomials of the parameter; compared by its value at the sample, hashed as the function."""
+    """A quotient of polynomials of the parameters; compared by its value at the sample, hashed as the function."""
 
     __slots__ = ("above", "at", "below", "decisions")
 
-    def __init__(self, above: Poly, below: Poly, decisions: BranchRecord) -> None:
+    def __init__(self, above: Poly, below: Poly, decisions: SignRecord) -> None:
         self.above, self.below, self.decisions = above, below, decisions
-        self.at = value_of(above, decisions.sample) / value_of(below, decisions.sample)
+        self.at = decisions.value(above) / decisions.value(below)
 
     def __add__(self, other: Any) -> Any:
         above, below = parts_of(other)
@@ -120,7 +196,7 @@ class Parametric:
             return test((difference > 0) - (difference < 0), 0)
         sign = (difference.at > 0) - (difference.at < 0)
         holds = test(sign, 0)
-        below = value_of(difference.below, self.decisions.sample)
+        below = self.decisions.value(difference.below)
         alike = {s for s in (-1, 0, 1) if test(s, 0) == holds and (sign in {0, s} or not s)}
         self.decisions.depends(difference.above, (s if below > 0 else -s for s in alike))
         return holds
@@ -146,7 +222,7 @@ class Parametric:
         return self != 0
 
     def __hash__(self) -> int:
-        return hash((self.above, self.below))
+        return hash(self.decisions.key(self))
 
 
 def parts_of(number: Any) -> tuple[Poly, Poly]:
@@ -158,10 +234,10 @@ def parts_of(number: Any) -> tuple[Poly, Poly]:
     return ((Fraction(number),) if number else ()), UNIT
 
 
-def _quotient(first: Any, second: Any, decisions: BranchRecord) -> Any:
+def _quotient(first: Any, second: Any, decisions: SignRecord) -> Any:
     above, below = parts_of(first)
     under, over = parts_of(second)
-    divisor = value_of(under, decisions.sample)
+    divisor = decisions.value(under)
     if not divisor:
         raise ZeroDivisionError
     decisions.depends(under, {1 if divisor > 0 else -1})
@@ -179,6 +255,12 @@ def value_of(poly: Poly, at: Fraction) -> Fraction:
     return total
 
 
+def plane_value(poly: Poly, at: tuple[Fraction, Fraction]) -> Fraction:
+    """Returns the value of a polynomial of two parameters."""
+    rows = [value_of(poly[start : start + WIDTH], at[0]) for start in range(0, len(poly), WIDTH)]
+    return value_of(tuple(rows), at[1])
+
+
 def _trimmed(coefficients: list[Fraction]) -> Poly:
     while coefficients and not coefficients[-1]:
         coefficients.pop()
@@ -194,7 +276,7 @@ def _plus(first: Poly, second: Poly) -> Poly:
 def _times(first: Poly, second: Poly) -> Poly:
     product = [NOTHING] * max(len(first) + len(second) - 1, 0)
     for i, a in enumerate(first):
-        for j, b in enumerate(second):
+        for j, b in enumerate(second if a else ()):
             product[i + j] += a * b
     return _trimmed(product)
 

@@ -11,10 +11,19 @@ import pytest
 from coherence.base.solver import unsat
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
-from coherence.loops.designs.range_rests import RangeRests, StillSwingingError, open_constant, rests_in_range
+from coherence.loops.designs.range_rests import (
+    PartRun,
+    RangeRests,
+    SampleRun,
+    StillSwingingError,
+    _outside,
+    open_constants,
+    rests_in_range,
+)
 from coherence.model.elaborate import model_of
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.exact import Choices
+from coherence.simulate.execute.parametric_numbers import plane_value
 from coherence.simulate.execute.single_loop_runs import every_rest
 from coherence.simulate.execute.starts import fixed_at
 
@@ -36,6 +45,11 @@ def model(between: str, **values: object) -> Model:
     return model_of(read_text(TEXT.format(between=between, **given)))
 
 
+def only_range(own: Model) -> str:
+    (path,) = open_constants(own)
+    return path
+
+
 def rests(own: Model) -> RangeRests:
     answer = rests_in_range(own, laps=LAPS, most=MOST, starts=200)
     assert answer is not None
@@ -44,7 +58,7 @@ def rests(own: Model) -> RangeRests:
 
 def settles_at(own: Model, value: Fraction) -> bool:
     """Decides by the exact runs of every start at one value."""
-    path = open_constant(own)
+    path = only_range(own)
     fixed = fixed_at(own, Choices({path: value}))
     assert fixed.constants[path].range == Interval(value, value)
     try:
@@ -74,16 +88,17 @@ def test_a_proof_over_a_range_is_one_at_each_value_of_it(seed: int) -> None:
     for _ in range(3):
         between, values = random_design(random)
         own = model(between, **values)
-        span = own.constants[open_constant(own)].range
+        span = own.constants[only_range(own)].range
         assert span.low is not None
         assert span.high is not None
         try:
             answer = rests(own)
         except StillSwingingError as error:
-            swinging.append((own, error.run.choices.values[open_constant(own)]))
+            swinging.append((own, error.run.choices.values[only_range(own)]))
             continue
         proofs += 1
-        ends = [end for samples in answer.samples for s in samples for end in (s.reach.low, s.reach.high)]
+        ends = [end for samples in answer.samples for s in samples if isinstance(s, SampleRun)
+                for end in (s.reach.low, s.reach.high)]  # fmt: skip
         drawn = [span.low + (span.high - span.low) * Fraction(random.randint(0, 997), 997) for _ in range(6)]
         for value in (*random.sample(ends, min(4, len(ends))), *drawn):
             assert settles_at(own, value), (between, values, value)
@@ -95,7 +110,8 @@ def test_a_proof_over_a_range_is_one_at_each_value_of_it(seed: int) -> None:
 def test_the_values_that_stand_for_all_fill_the_range() -> None:
     own = model("gain: 0.5 .. 1", start=", from: 4")
     (samples,) = rests(own).samples
-    reaches = sorted((s.reach for s in samples), key=lambda reach: (reach.low, not reach.with_low))
+    single = (s.reach for s in samples if isinstance(s, SampleRun))
+    reaches = sorted(single, key=lambda reach: (reach.low, not reach.with_low))
     assert reaches[0].low == Fraction(1, 2)
     assert reaches[-1].high == 1
     for before, after in itertools.pairwise(reaches):
@@ -113,6 +129,97 @@ def test_a_swing_inside_a_range_whose_ends_settle_is_found() -> None:
     assert raised.value.run.orbit.period == 90
 
 
-def test_two_ranges_are_refused() -> None:
+def test_three_ranges_are_refused() -> None:
     with pytest.raises(NotExactError, match="are ranges"):
-        rests(model("gain: 0.5 .. 1, reading_gain: 0.9 .. 1.1"))
+        rests(model("gain: 0.5 .. 1, reading_gain: 0.9 .. 1.1", load="3 .. 4"))
+
+
+# -- two ranges -------------------------------------------------------------------------------------------------
+
+
+def two_ranges(random: Random) -> tuple[str, dict[str, object]]:
+    """Returns a design with two of gain, reading gain and load as ranges."""
+
+    def span(low: int, high: int, wide: int) -> str:
+        start = Fraction(random.randint(low, high), 10)
+        return f"{float(start)} .. {float(start + Fraction(random.randint(1, wide), 10))}"
+
+    chosen = random.sample(["gain", "reading_gain", "load"], 2)
+    between = ", ".join(f"{key}: {span(5, 11, 4)}" for key in chosen if key != "load")
+    between += random.choice(["", ", added_delay: 20 s", ", reading_delay: 16 s", ", granularity: 2"])
+    values: dict[str, object] = {
+        "load": span(10, 40, 8) if "load" in chosen else random.randint(1, 4),
+        "tolerance": random.choice([0, 5, 10, 20]),
+        "hold": random.choice(["", ", hold_down: 30 s", ", hold_up: 16 s"]),
+        "count": random.choice(["", "count: commanded, "]),
+        "start": f", from: {random.randint(1, 9)}",
+    }
+    return between, values
+
+
+def rests_at(own: Model, point: tuple[Fraction, ...]) -> bool:
+    """Decides by the exact run at a value of each range."""
+    fixed = fixed_at(own, Choices(dict(zip(open_constants(own), point, strict=True))))
+    try:
+        return every_rest(fixed, laps=LAPS, most=MOST, starts=20).starts > 0
+    except NotExactError:
+        return False
+
+
+def points_of(answer: RangeRests, random: Random) -> list[tuple[Fraction, Fraction]]:
+    """Returns points of a rectangle: drawn ones, and such on the borders at which comparisons turn."""
+    (left, right), (low, high) = ((span.low or 0, span.high or 0) for span in answer.spans.values())
+    drawn = [
+        (
+            left + (right - left) * Fraction(random.randint(0, 97), 97),
+            low + (high - low) * Fraction(random.randint(0, 89), 89),
+        )
+        for _ in range(8)
+    ]
+    parts = [part for samples in answer.samples for part in samples if isinstance(part, PartRun)]
+    borders = []
+    for condition in (c for part in parts for c in part.decisions.conditions):
+        x = left + (right - left) * Fraction(random.randint(0, 31), 31)
+        at = [plane_value(condition.poly, (x, Fraction(y))) for y in (0, 1, 2)]
+        straight = at[2] - at[1] == at[1] - at[0] != 0
+        y = -at[0] / (at[1] - at[0]) if straight else Fraction(-1)
+        borders += [(x, y)] if low <= y <= high else []
+    return drawn + random.sample(borders, min(8, len(borders)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_proof_over_two_ranges_is_one_at_each_of_their_values(seed: int) -> None:
+    random = Random(seed)  # noqa: S311
+    proofs, swings = 0, 0
+    for _ in range(4):
+        between, values = two_ranges(random)
+        own = model(between, **values)
+        try:
+            answer = rests(own)
+        except StillSwingingError as error:
+            point = tuple(error.run.choices.values[path] for path in open_constants(own))
+            assert not rests_at(own, point)
+            swings += 1
+            continue
+        except NotExactError:
+            continue  # said, and left open
+        proofs += 1
+        for point in points_of(answer, random):
+            assert rests_at(own, point), (between, values, point)
+        assert unsat(answer.script(), timeout_ms=20_000).unsat
+    assert proofs + swings >= 3
+
+
+def test_the_parts_fill_the_rectangle_and_the_solver_finds_what_a_lattice_misses() -> None:
+    own = model("gain: 0.5 .. 1, reading_gain: 0.9 .. 1.1", start=", from: 4")
+    answer = rests(own)
+    (parts,) = answer.samples
+    assert answer.assumed.endswith("are each one unknown constant of its range")
+    assert len(parts) > 4
+    spans = answer.spans
+    known = [part.decisions for part in parts if isinstance(part, PartRun)]
+    point = _outside(spans, known[:3])
+    assert point is not None
+    assert not any(decisions.holds_at(point) for decisions in known[:3])
+    assert any(decisions.holds_at(point) for decisions in known)
+    assert _outside(spans, known) is None
