@@ -60,7 +60,10 @@ class Component(Record):
         TEXT, means="a plant in one line: `p' = expression`; the next value with `step`, else the derivative",
         without="it has no state of its own",
     )  # fmt: skip
-    step: Quantity | None = key(PERIOD, means="the time from one value of `state` to the next", without="`state` flows")
+    step: Quantity | None = key(
+        PERIOD, means="the time from one value of `state` to the next; the first step ends the instant 0",
+        without="`state` flows",
+    )  # fmt: skip
     initial: Quantity | None = key(
         ANY_QUANTITY,
         "from",
