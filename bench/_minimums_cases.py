@@ -14,10 +14,12 @@ from coherence.cli._run import run
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
 
+NEAR = 1e-9
+
 
 def rows() -> Iterator[Row]:
     """All rows of this part; none where the cases are not beside this clone."""
-    from tests.minimums import test_cases  # the table of cases; no test runs on import
+    from tests.minimums import test_cases, test_cases_fabric  # the tables of cases; no test runs on import
 
     found = [case.values[0] for case in test_cases.cases() if case.values[0] is not None]
     if not found:
@@ -25,7 +27,14 @@ def rows() -> Iterator[Row]:
     off = [str(case["id"]) for case in found if not _met(case, *test_cases.ROWS[case["id"]])]
     yield Row("shared cases by their bounds", len(found) - len(off), f">= {len(found)}", "cases", ", ".join(off))
     wrong = [str(case["id"]) for case in found if not _by_command(case, *test_cases.ROWS[case["id"]])]
-    yield Row("the same by the command", len(found) - len(wrong), f">= {len(found)}", "cases", ", ".join(wrong))
+    more = test_cases_fabric.COMMANDS
+    wrong += [
+        name for name, (words, value) in more.items() if abs(test_cases_fabric.commanded(words) / value - 1) > NEAR
+    ]
+    every = len(found) + len(more)
+    yield Row(
+        "the same and those of fabrics by the command", every - len(wrong), f">= {every}", "cases", ", ".join(wrong)
+    )
 
 
 def _by_command(case: dict[str, Any], name: str, made: Any, unit: Any) -> bool:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from fractions import Fraction
+from io import StringIO
 from typing import Any
 
 import pytest
 import yaml
 
 from coherence.base import solver
+from coherence.cli._run import run
 from coherence.minimums.fabric.cuts import all_gather, capacity, every_cut
 from coherence.minimums.fabric.step_schedules import decided, executed, schedule
 from coherence.minimums.fabric.wiring import dgx1, leaf_spine, ring
@@ -91,6 +95,43 @@ def test_a_known_case(case: Mapping[str, Any]) -> None:
         assert found == case["expected"]
     else:
         assert float(found) == pytest.approx(case["expected"] * factor, rel=max(float(case["rtol"]), 1e-15))
+
+
+COMMANDS: Mapping[str, tuple[str, float]] = {  # id -> what to write, and the expected value in SI
+    "C01": ("all_reduce_end_point n=8 size=8589934592_B bandwidth=300_GB/s", 0.05010795178666667),
+    "C02": ("all_reduce_ring n=64 size=1_GB bandwidth=25_GB/s alpha=20_us", 0.08127),
+    "C03": ("all_reduce_alpha_beta n=64 size=1_GB bandwidth=25_GB/s alpha=20_us", 0.07875),
+    "C04": ("all_reduce_rabenseifner n=64 size=1_GB bandwidth=25_GB/s alpha=20_us", 0.07899),
+    "C05": ("switch_reduction_gain n=8", 14 / 9),
+    "C07": ("leaf_spine_bisection leaves=4 hosts=16 spines=4 host_rate=50_GB/s up_rate=100_GB/s", 800e9),
+    "C09": ("all_gather_steps n=6 ports=2", 3),
+    "C10": ("all_gather_ports n=8 ports=6", 7 / 6),
+    "C12": ("all_gather_steps n=8 ports=6", 2),  # one step is not enough, two are
+    "C13": ("torus_bisection side=4 axes=3", 32),
+    "C14": ("all_gather_fabric fabric=dgx1 size=1_B", 7 / 6),
+    "B20": ("slice_packing compute=7 memory=8 each=3 each_memory=4", 1 / 7),
+    "B21": (f"bins_needed sizes={','.join(['0.51'] * 10)} capacity=1", 10),
+}
+
+
+def _spaced(word: str) -> str:
+    name, equals, given = word.partition("=")
+    return f"{name}{equals}{given.replace('_', ' ')}"
+
+
+def commanded(words: str) -> float:
+    """Returns what the command says, in SI."""
+    with redirect_stdout(StringIO()) as shown:
+        run(["bound", *(_spaced(word) for word in words.split()), "-o", "json"])
+    return float(json.loads(shown.getvalue())["value"]["low"])
+
+
+@pytest.mark.parametrize("case", cases().values(), ids=lambda case: str(case["id"]))
+def test_a_known_case_by_the_command(case: Mapping[str, Any]) -> None:
+    words, expected = COMMANDS[str(case["id"])]
+    assert commanded(words) == pytest.approx(expected, rel=1e-9)
+    if not isinstance(case["expected"], str):
+        assert expected == pytest.approx(case["expected"] * (10**9 if case["unit"] == "GB/s" else 1), rel=1e-9)
 
 
 def test_the_same_by_other_methods() -> None:

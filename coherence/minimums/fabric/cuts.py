@@ -65,12 +65,14 @@ def added(numbers: Iterable[Fraction]) -> Fraction:
     return sum((Fraction(top * many, bottom) for (top, bottom), many in counts.items()), Fraction(0))
 
 
-def all_gather(fabric: Fabric, sinks: Sequence[str] | None = None) -> FabricCut:
-    """Returns the worst cut.  `sinks`: members that stand for all others (see `fabric_alike.representatives`); with
-    fewer of them the result is still a floor.  Raises InputError or UsageError where the fabric is not connected.
+def all_gather(fabric: Fabric, sinks: Sequence[str] | None = None, trials: Trials | None = None) -> FabricCut:
+    """Returns the worst cut.  Raises InputError or UsageError where the fabric is not connected.
+
+    sinks: members that stand for all others (see `symmetry.representatives`); with fewer of them it is still a floor.
+    trials: those of this fabric, where there are some already.
     """
     best = cut_of(fabric, frozenset(fabric.nodes) - {_narrowest(fabric, sinks or fabric.names)})
-    network = Trials(fabric)
+    network = trials or Trials(fabric)
     for name in sinks or fabric.names:
         while (inside := network.short_of(name, best.time)) is not None:
             best = cut_of(fabric, inside)

@@ -71,12 +71,12 @@ def _late_cut(
 def gathered(fabric: Fabric, size: Fraction) -> LateCut:
     """Returns the worst cut of an all-gather of so many bytes for each unit of share."""
     kinds = representatives(fabric) if len(fabric.members) > FEW or not instant(fabric) else fabric.names
-    plain, nodes = all_gather(fabric, kinds), frozenset(fabric.nodes)
+    trials, nodes = Trials(fabric), frozenset(fabric.nodes)
+    plain = all_gather(fabric, kinds, trials)
     outside = next(name for name in fabric.names if name not in plain.inside)
     worst = LateCut(size * plain.time, Fraction(0), outside, plain.inside, plain.wires)
     if instant(fabric):
         return worst
-    trials = Trials(fabric)
     for sink in kinds:
         far, distant, layers = distances(fabric, (sink,), 0, back=True), set[str](), dict[Fraction, list[str]]()
         for name in fabric.names:
