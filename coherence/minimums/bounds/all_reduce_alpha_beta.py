@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Example, Inputs, ProofGrade, Recheck, Status, Witness
 from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, MESSAGE, doubling, given
+from coherence.minimums.bounds._inductions import reduced_and_spread, told_in_rounds
 from coherence.minimums.collectives import rabenseifner
 
 
@@ -50,7 +51,11 @@ BOUND = Bound(
         Example(given(64, 10**9, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.07875, "published lower bounds"),
         Example(given(64, 1024, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.00012, "6 rounds"),
     ),
-    proofs=(Recheck("smt", "nobody knows n numbers a round earlier", doubling, ProofGrade.PART),),
+    proofs=(
+        Recheck("smt", "nobody knows n numbers a round earlier", doubling, ProofGrade.PART),
+        Recheck("smt", "the rounds: one at most doubles what anyone knows", told_in_rounds, ProofGrade.UNIVERSAL),
+        Recheck("smt", "the bytes: what each number needs is sent", reduced_and_spread, ProofGrade.UNIVERSAL),
+    ),
     witness=Witness("recursive halving and doubling, message by message", halving, gap=2.01),
     telemetry=("bytes of the collective", "link rate", "members", "time of an empty message"),
 )

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.minimums.fabric.broadcasts import distances, latencies
 from coherence.minimums.fabric.cuts import FabricCut, Trials, added, all_gather, capacity, cut_of
 from coherence.minimums.fabric.quickest import filled, nearest_tree, quickest, streamed_trees
-from coherence.minimums.fabric.reductions import Reduction, blocks_of, candidates
+from coherence.minimums.fabric.reductions import Reduction, blocks_of, candidates, reduction_of
 from coherence.minimums.fabric.symmetry import representatives
 from coherence.minimums.fabric.trees import Tree, executed
 from coherence.minimums.fabric.wiring import Fabric, Wire, turned
@@ -149,14 +149,36 @@ def longest(fabric: Fabric, trees: Iterable[Tree]) -> dict[str, Fraction]:
     return most
 
 
-def told_by_all(fabric: Fabric, size: Fraction, packed: Sequence[Tree]) -> Fraction:
+def told_by_all(fabric: Fabric, size: Fraction, packed: Sequence[Tree] = ()) -> Fraction:
     """Returns what an all-gather takes in ever smaller chunks over these trees, or over the nearest ones if sooner."""
     late, near = latencies(fabric), [nearest_tree(fabric, name, share) for name, share in fabric.members if share]
     kinds = (packed,) if instant(fabric) else (packed, near)
-    return min(streamed_trees(kind, executed(fabric, kind), size, late) for kind in kinds)
+    return min(streamed_trees(kind, executed(fabric, kind), size, late) for kind in kinds if kind)
 
 
 def streamed(fabric: Fabric, reduction: Reduction, size: Fraction) -> Fraction:
-    """Returns what an all-reduce takes in ever smaller chunks: the longest way up and down, and the busiest wire."""
+    """Returns what an all-reduce takes in ever smaller chunks: the longest way up and down, and the busiest wire.
+
+    Where wires have latencies nearest trees may be sooner: of all members, each of which adds its part of the numbers,
+    or of the one that is nearest to all; or each tells all it has, and all add.
+    """
+    plain = _up_and_down(fabric, reduction, size)
+    if instant(fabric):
+        return plain
+    part = Fraction(1, len(fabric.names))
+    ends = {name: (nearest_tree(turned(fabric), name, part), nearest_tree(fabric, name, part)) for name in fabric.names}
+    ways = {name: longest(turned(fabric), (up,))[name] + longest(fabric, (down,))[name]
+            for name, (up, down) in ends.items()}  # fmt: skip
+    middle = min(ways, key=ways.__getitem__)
+    central = tuple(replace(tree, data=Fraction(1)) for tree in ends[middle])
+    shared = replace(fabric, members=tuple((name, part) for name in fabric.names))
+    alone = replace(fabric, members=tuple((name, Fraction(name == middle)) for name in fabric.names))
+    ups, downs = zip(*ends.values(), strict=True)
+    near = (reduction_of(shared, ups, downs), reduction_of(alone, (central[0],), (central[1],)))
+    by_all = told_by_all(replace(fabric, members=tuple((name, Fraction(1)) for name in fabric.names)), size)
+    return min(plain, by_all, *(_up_and_down(fabric, each, size) for each in near))
+
+
+def _up_and_down(fabric: Fabric, reduction: Reduction, size: Fraction) -> Fraction:
     up, down = longest(turned(fabric), reduction.up), longest(fabric, reduction.down)
     return max(up[root] + down[root] for root in up) + size * reduction.time

@@ -104,14 +104,20 @@ def _sent(wires: _Wires, before: dict[int, tuple[int, _Arc]], start: int, end: i
 def nearest_tree(fabric: Fabric, root: str, data: Fraction, latency: Fraction = Fraction(0)) -> Tree:
     """Returns a tree over which each member hears by the quickest way for small messages."""
     wires, names = _Wires(fabric, latency), fabric.nodes
-    far, before = wires.shortest(wires.index[root], [0] * len(names))
-    paths = []
-    for name in sorted(fabric.names, key=lambda name: far.get(wires.index[name], 0)):
-        path = [wires.index[name]]
-        while path[-1] != wires.index[root] and (len(path) == 1 or names[path[-1]] not in fabric.names):
+    start = wires.index[root]
+    _, before = wires.shortest(start, [0] * len(names))
+    paths, waiting = list[tuple[str, ...]](), [name for name in fabric.names if name != root]
+    reached = {start}
+    while waiting:
+        path = [wires.index[waiting[-1]]]
+        while path[-1] not in reached and (len(path) == 1 or names[path[-1]] not in waiting):
             path.append(before[path[-1]][0])
-        if name != root:
+        if path[-1] in reached:
             paths.append(tuple(names[node] for node in reversed(path)))
+            reached.add(path[0])
+            waiting.remove(names[path[0]])
+        else:
+            waiting.append(waiting.pop(waiting.index(names[path[-1]])))  # what lies before it comes first
     return Tree(root, data, tuple(paths))
 
 

@@ -160,13 +160,13 @@ def schedule(fabric: Fabric) -> Reduction:
     """
     widest = max(fabric.names, key=lambda name: rate_into(fabric, frozenset({name})))
     alone = replace(fabric, members=tuple((name, Fraction(name == widest)) for name in fabric.names))
-    return min((_reduction(shared) for shared in (best_shares(fabric)[0], alone)), key=lambda found: found.time)
+    grown = ((shared, trees(turned(shared)), trees(shared)) for shared in (best_shares(fabric)[0], alone))
+    return min((reduction_of(*each) for each in grown), key=lambda found: found.time)
 
 
-def _reduction(shared: Fabric) -> Reduction:
-    reverse = turned(shared)
-    up, down = trees(reverse), trees(shared)
+def reduction_of(shared: Fabric, up: tuple[Tree, ...], down: tuple[Tree, ...]) -> Reduction:
+    """Returns an all-reduce over trees whose roots hold these shares: `up` of the turned fabric, `down` of itself."""
     load = loads(shared, down)
-    for (source, target), amount in loads(reverse, up).items():
+    for (source, target), amount in loads(turned(shared), up).items():
         load[target, source] = load.get((target, source), Fraction(0)) + amount
     return Reduction(up, down, busiest(shared, load))

@@ -20,6 +20,7 @@ from coherence.minimums.fabric.latencies import (
     longest,
     reduced,
     streamed,
+    told_by_all,
 )
 from coherence.minimums.fabric.quickest import filled
 from coherence.minimums.fabric.reductions import all_reduce, schedule
@@ -149,6 +150,8 @@ def test_the_floor_lies_between_that_without_latency_and_trees_in_small_chunks(m
     assert size * all_reduce(made).time <= blocks.time <= streamed(plain, schedule(plain), size)
     far = max(Fraction(time) for name in plain.names for time in distances(plain, (name,), 0).values())
     assert gathered(plain, Fraction(0)).time == reduced(plain, Fraction(0)).time <= far
+    assert streamed(plain, schedule(plain), Fraction(0)) == reduced(plain, Fraction(0)).time  # small messages attain it
+    assert told_by_all(plain, Fraction(0), grown) == gathered(plain, Fraction(0)).time
 
 
 def test_it_is_the_worst_of_all_cuts_sinks_and_distances() -> None:
