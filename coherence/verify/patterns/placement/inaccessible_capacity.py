@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from coherence.verify.facts.design_facts import DesignFacts
     from coherence.verify.patterns.placement._other_places import Places
     from coherence.verify.queues.link_loads import LinkWay, LoadedWay
+    from coherence.verify.queues.loaded_things import LoadedThing
 
 QUESTION = Question("COH503", "inaccessible-capacity", "ai.01 interconnect stability")
 QUESTIONS = (QUESTION,)
@@ -100,7 +101,7 @@ def _answer(subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
     elif ways := loaded_ways(facts, today(facts)):
         worst = max(ways, key=lambda way: way.load)
         if worst.load <= 1 and first is not None:
-            yield _reached(ways, worst)
+            yield _reached(facts, ways, worst)
         elif worst.load > 1 and unfit:
             yield _undecided(facts, unfit, worst.way)
         elif worst.load > 1:
@@ -122,14 +123,26 @@ def absences(subject: Subject) -> Iterator[Finding]:
         claims = "".join(f" (<= {rational(way.most)} {rational(way.low)})" for way in ways)
         evidence = arithmetic({}, certificate=Certificate(claim=f"(and true{claims})").script())
         names = (*(call.name for call in design.calls), *design.components)
-        yield QUESTION.absent("links carry all that the pools serve", (), names, evidence, assumptions=(FIRST,))
+        yield QUESTION.absent("links carry all that the pools serve", (), names, evidence, assumptions=_assumed(facts))
+
+
+def _pools(facts: DesignFacts) -> list[LoadedThing]:
+    from coherence.verify.patterns.limits.overload import station_of
+
+    return [pool for name in facts.design.components if (pool := station_of(facts, name)) is not None]
+
+
+def _assumed(facts: DesignFacts) -> tuple[str, ...]:
+    """Returns what is taken for granted: first tries, and that pools have the members that loops may give them."""
+    from coherence.verify.facts.design_facts import as_many
+
+    scaled = (pool for pool in _pools(facts) if pool.scaled)
+    return (FIRST, *(words for pool in scaled for words in as_many(facts, pool.thing, pool.many)))
 
 
 def _serves(facts: DesignFacts) -> bool:
     """Whether every loaded pool serves what comes."""
-    from coherence.verify.patterns.limits.overload import station_of
-
-    pools = [pool for name in facts.design.components if (pool := station_of(facts, name)) is not None]
+    pools = _pools(facts)
     return bool(pools) and all(not pool.demand.open and pool.demand.high <= pool.capacity for pool in pools)
 
 
@@ -148,13 +161,13 @@ def _best(facts: DesignFacts, others: Iterator[Places], load: Fraction) -> tuple
     return better
 
 
-def _reached(ways: tuple[LoadedWay, ...], worst: LoadedWay) -> Finding:
+def _reached(facts: DesignFacts, ways: tuple[LoadedWay, ...], worst: LoadedWay) -> Finding:
     claims = " ".join(f"(<= {rational(way.most)} {rational(way.low)})" for way in ways)
     message = f"links carry all that the pools serve: the fullest, {worst.way.name}, has a load of "
     message += f"at most {render_decimal(worst.load)} of 1"
     evidence = arithmetic({"load": (worst.load, "")}, certificate=Certificate(claim=f"(and {claims})").script())
     places, of = _places(worst.way), _of(worst.way)
-    return QUESTION.proved(message, places, of, evidence, assumptions=(FIRST,), margin=worst.load < 1)
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumed(facts), margin=worst.load < 1)
 
 
 def _nowhere_more(worst: LoadedWay) -> Finding:
@@ -199,7 +212,7 @@ def _conflict(
     places_of_both = (*_places(worst.way), *_standing(facts, moved))
     return QUESTION.conflict(
         message, places_of_both, (*_of(worst.way), *moved), arithmetic(numbers, witness=witness),
-        certain=least > 1 and least > load, assumptions=(FIRST,), repairs=_move(subject, facts, moved, load),
+        certain=least > 1 and least > load, assumptions=_assumed(facts), repairs=_move(subject, facts, moved, load),
     )  # fmt: skip
 
 

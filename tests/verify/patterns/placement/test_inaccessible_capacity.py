@@ -108,3 +108,30 @@ def test_an_edit_after_which_members_do_not_fit_disproves_nothing() -> None:
     assert (conflict.verdict, after.verdict) == (Verdict.CONFLICT, Verdict.UNDECIDED)
     assert set(conflict.of) <= set(after.of)
     assert not gone(conflict, [after])
+
+
+SCALED = """coherence: 1
+workload: {r: {rate: 40 req/s}}
+infrastructure:
+  tiers: {east: {count: 16}, west: {count: 8}}
+  links: [{ends: [east, west], bandwidth: 100 GB/s}]
+components:
+  prefill: {runs_on: east, rate_per_copy: 12 req/s}
+  decode: {runs_on: west, copies: 4, rate_per_copy: 12 req/s}
+calls: [{from: r, to: prefill}, {from: prefill, to: decode, carries: 500 MB}]
+"""
+LOOP = """loops:
+  hpa:
+    timescale: {period: 15 s}
+    target: {signal: prefill.cpu, setpoint: 70 %}
+    actuation: {signal: prefill.copies, bounds: [1, 8]}
+"""
+
+
+def test_a_scaled_pool_is_taken_to_have_what_its_loop_may_give_it() -> None:
+    words = "prefill has the 8 members that hpa may give it"
+    stated = SCALED.replace("runs_on: east,", "runs_on: east, copies: 8,")
+    for text, assumed in ((SCALED + LOOP, True), (stated, False)):
+        (found,) = ask(Subject(read_text(text, "d"), {"d": text}))
+        assert found.verdict is Verdict.PROVED
+        assert (words in found.assumptions) is assumed
