@@ -26,11 +26,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from coherence.base.number_text import render_duration
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.data.index_inputs import IndexInputs, LoopAction, Tube
 from coherence.causal.indices import Index, IndexPart, IndexRefusal, MeasuredIndex
@@ -101,7 +103,7 @@ def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
         _exact(coherences[worst], facts.level),
         render_value(worst, coherences[worst]),
         parts=tuple(parts),
-        notes=tuple(_notes(recent)),
+        notes=(*_looked_back(facts), *_notes(recent)),
     )
 
 
@@ -121,6 +123,14 @@ def _recent(tube: Tube, horizon: float | None) -> Tube:
         return tube
     kept = tube.times >= tube.times[-1] - horizon
     return Tube(tube.name, tube.times[kept], tube.values[kept], tube.low[kept], tube.high[kept])
+
+
+def _looked_back(facts: IndexInputs) -> Iterator[str]:
+    """Yields over which end of the record alone the index is, where it is longer."""
+    cut = [tube.name for tube in facts.tubes if len(_recent(tube, facts.horizon).times) < len(tube.times)]
+    if cut and facts.horizon is not None:
+        last = render_duration(Fraction(facts.horizon))
+        yield f"over the last {last} of the record alone, 20 periods of the slowest loop: {', '.join(cut)}"
 
 
 def _exact(number: float, level: float) -> Estimate:

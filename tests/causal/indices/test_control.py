@@ -73,6 +73,8 @@ def test_only_the_horizon_counts() -> None:
     assert isinstance(short, MeasuredIndex)
     assert isinstance(whole, MeasuredIndex)
     assert short.estimate.value == 1.0
+    assert "over the last 2 s of the record alone" in short.notes[0]
+    assert not any("alone" in note for note in whole.notes)
     assert whole.estimate.value == pytest.approx(1 / 19)
 
 
