@@ -35,6 +35,8 @@ FOLDERS = ("verify", "loops", "causal", "simulate", "minimums", "checking", "mod
 ASKED = 12  # designs that an engine is asked about for one key
 DESIGNS, LEAVES, CHANGES = 3, 1, 3  # changed, of those of which it reads the key: of each design, of each leaf
 SAMPLES = 160
+OWN_NAME = "tests/perturbation/designs/"
+OWN = ROOT / OWN_NAME  # small ones, of keys that few designs have
 
 
 class Witness(NamedTuple):
@@ -110,7 +112,7 @@ def _designs() -> Iterator[tuple[str, str]]:
         for case in cases(ROOT / "tests" / folder):
             if not (case.slow or case.manifests or "\nenvironments:" in case.text):
                 yield case.name, case.text
-    for path in sorted(SPECS.glob("*/design.yaml")):
+    for path in sorted([*SPECS.glob("*/design.yaml"), *OWN.glob("*.yaml")]):
         yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
@@ -135,7 +137,7 @@ def _holds_names(schema: object) -> bool:
 
 def witness(engine: str, key: str) -> Witness | None:
     """Returns a design in which an engine reads a key, None where none is found."""
-    own = sorted(corpus().get(key, ()), key=lambda design: not design[0].startswith((f"{engine}/", "specs/")))
+    own = sorted(corpus().get(key, ()), key=lambda design: not design[0].startswith((f"{engine}/", "specs/", OWN_NAME)))
     for ask in engines()[engine]:
         moved = (_moves(ask, key, name, text) for name, text in own[:ASKED] if _has(ask, key, text))
         seen = next(filter(None, islice(moved, DESIGNS)), None)

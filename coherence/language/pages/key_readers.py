@@ -1,4 +1,4 @@
-"""Says which engines read a key: in some design of the tests another value of it gives other answers.
+"""Says which engines read a key: they answer about a design of the tests with it and do not name it as not read.
 
 The table beside this file is measured by `python -m tests.perturbation.readers`.
 """
@@ -6,6 +6,7 @@ The table beside this file is measured by `python -m tests.perturbation.readers`
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -21,14 +22,15 @@ def key_name(record: type[Record], key: Key) -> str:
     return f"{record.__name__}.{key.name}"
 
 
-def readers(name: str) -> tuple[str, ...]:
-    """Returns the engines that read a key, in their order; none for keys that are for people."""
-    return _measured().get(name, ())
+def readers(*names: str) -> tuple[str, ...]:
+    """Returns the engines that read one of these keys, in their order; none for keys that are for people."""
+    reading = {engine for name in names for engine in _measured().get(name, ())}
+    return tuple(engine for engine in ENGINES if engine in reading)
 
 
-def render_readers(name: str, *, for_people: bool) -> str:
-    """Returns the engines that read a key as text: `not shown` where no design of the tests tells; "" of words."""
-    return "" if for_people else ", ".join(readers(name)) or NOT_SHOWN
+def render_readers(names: Iterable[str], *, for_people: bool) -> str:
+    """Returns the engines that read a key, or one inside, as text: `not shown` where no design tells; "" of words."""
+    return "" if for_people else ", ".join(readers(*names)) or NOT_SHOWN
 
 
 @cache

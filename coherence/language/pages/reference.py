@@ -22,12 +22,13 @@ Every quantity has its unit, and zero fits any. `a .. b` is one unknown constant
 time; a duration of something that happens (`takes`, `fails`, `jitter`) is drawn anew each time by nature.
 `absent` and `unlimited` are values. A key that an answer did not read is named beside the answer.
 
-An engine reads a key (the column `read by`) where in some design of the tests another value of it gives other answers:
-verify and loops are the questions of `check` (COH2xx and the like, COH3xx) with `analyze`, simulate is `simulate`,
-causal `fit`, minimums `bound`. `not shown` stands where no change of the key was seen to change an answer there, which
-does not say that nothing reads it; keys whose words are for people have none.
+An engine reads a key (the column `read by`) where it answers about some design of the tests that has the key and does
+not name it as not read, and a key that holds others where it reads one of them: verify and loops are the questions of
+`check` (COH2xx and the like, COH3xx) with `analyze`, simulate is `simulate`, causal `fit`, minimums `bound`.
+`not shown` stands where no design of the tests shows it, which does not say that nothing reads it; keys whose words are
+for people have none.
 """
-UNKNOWN = "No change of it was seen to change an answer about a design of the tests"
+UNKNOWN = "No design of the tests shows which engine reads it"
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,20 @@ def records_in(schema: Any) -> tuple[type[Record], ...]:
 
 
 @cache
-def _names() -> dict[int, str]:
-    """Returns the name of every key by its identity: a key belongs to one record."""
-    return {id(declared.key): declared.name for declared in declared_keys()}
+def _records_of_keys() -> dict[int, type[Record]]:
+    """Returns the record that declares every key, by its identity: a key belongs to one record."""
+    return {id(declared.key): declared.record for declared in declared_keys()}
+
+
+def names_within(record: type[Record], key: Key) -> tuple[str, ...]:
+    """Returns the name of a key, and those of the keys inside it: who reads one of them reads a part of its value."""
+    own = key_name(record, key)
+    return (own, *(name for inner in records_in(key.kind.schema) for name in _names_in(inner)))
+
+
+@cache
+def _names_in(record: type[Record]) -> tuple[str, ...]:
+    return tuple(name for key in record.keys.values() if not key.for_people for name in names_within(record, key))
 
 
 def _records(schema: Any) -> Iterator[type[Record]]:
@@ -104,7 +116,8 @@ def _example(record: type[Record], name: str) -> str:
 
 def key_words(key: Key) -> str:
     """Returns what a key says, what holds where it does not stand, and which engines read it, as sentences."""
-    engines = render_readers(_names().get(id(key), ""), for_people=key.for_people)
+    record = _records_of_keys().get(id(key))
+    engines = render_readers(names_within(record, key) if record else (), for_people=key.for_people)
     sentences = [key.means, *([f"Without it: {key.without}"] if key.without else [])]
     sentences += [UNKNOWN if engines == NOT_SHOWN else f"Read by {engines}"] if engines else []
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
@@ -152,7 +165,7 @@ def _section(record: type[Record], paths: list[str]) -> str:
     title = ", ".join(f"`{path}`" for path in paths) or "A design"
     rows = [
         f"| `{name}` | {key.kind.holds}{' (must stand)' if key.required else ''} | {key.means} | {key.without} "
-        f"| {render_readers(key_name(record, key), for_people=key.for_people)} | `{_example(record, name)}` |"
+        f"| {render_readers(names_within(record, key), for_people=key.for_people)} | `{_example(record, name)}` |"
         for name, key in record.keys.items()
     ]
     table = ["| key | holds | says | without it | read by | for example |", "|---|---|---|---|---|---|", *rows]
