@@ -81,7 +81,6 @@ def names_within(record: type[Record], key: Key) -> tuple[str, ...]:
     return (own, *(name for inner in records_in(key.kind.schema) for name in _names_in(inner)))
 
 
-@cache
 def _names_in(record: type[Record]) -> tuple[str, ...]:
     return tuple(name for key in record.keys.values() if not key.for_people for name in names_within(record, key))
 
