@@ -306,7 +306,8 @@ def _together(
     deadline: Deadline,
 ) -> tuple[str, str]:  # fmt: skip
     """Returns the verdict on all branches that meet, however they alternate, and how it was found."""
-    count = f"{len(every)} branches" if complete else f"{len(every)} of the branches"
+    branches = "one kind of branch" if len(every) == 1 else f"{len(every)} branches"
+    count = branches if complete else f"{len(every)} of the branches"
     bent = bent_verdict(model, start, paths, deadline.check)
     if bent.verdict != "undecided":
         return bent.verdict, f"{bent.how}; {count} with {' or '.join(sorted({one.verdict for one in every}))} roots"
