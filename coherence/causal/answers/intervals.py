@@ -44,7 +44,8 @@ def jackknife(whole: Floats, without: Floats, *, level: float = LEVEL) -> tuple[
         return -infinite, infinite, infinite
     from scipy.special import stdtrit
 
-    error = np.sqrt((batches - 1) / batches * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    with np.errstate(invalid="ignore"):  # of numbers that are none there is no error
+        error = np.sqrt((batches - 1) / batches * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
     reach = float(stdtrit(batches - 1, (1 + level) / 2)) * error
     return whole - reach, whole + reach, error
 

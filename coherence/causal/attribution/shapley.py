@@ -50,7 +50,8 @@ def shapley(values: Floats) -> Floats:
     sizes = np.array([max(coalition.bit_count(), 1) for coalition in range(count)])
     even = shared / sizes
     holds = (np.arange(count)[:, None] >> np.arange(players)) & 1
-    return np.asarray(even @ holds, np.float64)
+    with np.errstate(invalid="ignore"):  # what is infinite without a player is no number: those who ask refuse it
+        return np.asarray(even @ holds, np.float64)
 
 
 def by_orders(value: Callable[[frozenset[int]], float], players: int) -> list[float]:

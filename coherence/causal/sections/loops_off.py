@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from coherence.base.errors import UsageError, did_you_mean
@@ -41,6 +42,12 @@ def answer(context: Context) -> Section | None:
         )  # fmt: skip
     except UsageError as refused:
         return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
+    if not math.isfinite(split.without.value):
+        why = (
+            f"{context.loss.name} is no number with every loop off, where {'; '.join(split.assumptions)}; "
+            "--reference SIGNAL=VALUE gives another level"
+        )
+        return Section(title, (f"refused: {why}",), {"refused": why})
     section = render_split(title, split)
     won = loop_recovery(context, split)
     if won is not None:
