@@ -58,7 +58,12 @@ class _Graph:
 
 
 def _late(fabric: Fabric) -> dict[tuple[str, str], tuple[tuple[int, ...], ...]]:
-    """Returns latencies and rates, as whole numbers, of the wires between two nodes that have a latency."""
+    """Returns latencies and rates, as whole numbers, of the wires between two nodes that have a latency.
+
+    None where all wires have one latency: their rates tell them apart.
+    """
+    if all(wire.latency is fabric.wires[0].latency for wire in fabric.wires):
+        return {}
     wires: dict[tuple[str, str], list[tuple[int, ...]]] = {}
     for wire in fabric.wires:
         if wire.latency:
