@@ -64,9 +64,10 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if not metrics:
         spec.remark("scaleTargetRef", "no trigger that is modelled: not taken as a writer of the replicas")
         return
-    if all(metric.most is not None for metric in metrics):
-        largest = max((metric.most for metric in metrics if metric.most), key=value_of)
-        most = max((low, min((most, largest), key=value_of)), key=value_of)
+    asked = [metric.most for metric in metrics if metric.most is not None]
+    if len(asked) == len(views) and not _asks_otherwise(spec):
+        fewest = respelled(low, "1") if zero else low
+        most = max((fewest, least, min((most, max(asked, key=value_of)), key=value_of)), key=value_of)
     config = spec.inner("advanced", "horizontalPodAutoscalerConfig")
     loop = Autoscaler(
         name, PART, *workload, metrics, spec.node.entries["triggers"].place,
@@ -74,6 +75,11 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     )  # fmt: skip
     scaling.add_loop(sketch, manifest, loop, fewest=low)
     add_queries(manifest, sketch, loop)
+
+
+def _asks_otherwise(spec: FieldView) -> bool:
+    """Returns whether replicas may be asked for by what no trigger states: a formula over them, or a fallback."""
+    return spec.inner("advanced", "scalingModifiers") is not None or "fallback" in spec
 
 
 def _bound(spec: FieldView, key: str, default: int) -> Scalar:
@@ -152,13 +158,16 @@ def _schedule(view: FieldView, metadata: FieldView, kind: Scalar, sketch: Sketch
     """Returns what a cron trigger asks for: its number of replicas in its window, 1 outside, whatever the load.
 
     SOURCE: KEDA 2.22, pkg/scalers/cron_scaler.go: an AverageValue metric with target 1 whose value is desiredReplicas
-    in the window, else defaultDesiredReplicas, 1.
+    in the window, else defaultDesiredReplicas, 1.  As a Value, that number multiplies the replicas at each look.
     """
     if metadata.required("desiredReplicas") is None or (most := metadata.whole("desiredReplicas")) is None:
         return None
     for key in ("timezone", "start", "end"):
         metadata.remark(key, AT_ANY_TIME)
+    stated = view.scalar("metricType")
     signal = scaling.series_signal(sketch, f"cron {view.manifest.name.text} {view.path}", kind.place)
+    if stated is not None and stated.text == "Value":
+        return Metric(signal, respelled(most, "1"), type="value")
     return Metric(signal, respelled(most, "1"), type="average", most=most)
 
 

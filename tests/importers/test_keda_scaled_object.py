@@ -108,6 +108,8 @@ CRON = "type: cron, metadata: {timezone: UTC, start: 0 6 * * *, end: 0 20 * * *,
         ("  minReplicaCount: 3\n", "10", (3, 10)),
         ("  minReplicaCount: 3\n", "2", (3, 3)),
         ("  minReplicaCount: 3\n", "0", (3, 3)),
+        ("", "0", (1, 1)),
+        ("  idleReplicaCount: 0\n  minReplicaCount: 5\n", "3", (1, 5)),
     ],
 )
 def test_a_cron_trigger_alone_moves_replicas_up_to_what_it_asks_for(
@@ -128,6 +130,24 @@ def test_a_cron_trigger_alone_moves_replicas_up_to_what_it_asks_for(
 def test_the_largest_of_several_cron_triggers_is_its_most() -> None:
     found = loop(f"  triggers: [{{{CRON % 4}}}, {{{CRON % 12}}}]\n")
     assert bounds_of(found) == (1, 12)
+
+
+@pytest.mark.parametrize(
+    "triggers",
+    [
+        f"[{{{CRON % 4}}}, {{type: kafka, metadata: {{topic: t, consumerGroup: g}}}}]",  # lagThreshold 10 by default
+        f"[{{{CRON % 4}}}, {{type: external, metadata: {{scalerAddress: 'own:6000'}}}}]",
+        f"[{{metricType: Value, {CRON % 4}}}]",  # replicas times 4 at each look
+        f"[{{name: day, {CRON % 4}}}]\n  advanced: {{scalingModifiers: {{formula: day * 3, target: '1'}}}}",
+        f"[{{{CRON % 4}}}]\n  fallback: {{failureThreshold: 3, replicas: 20}}",
+    ],
+)
+def test_a_cron_trigger_that_may_not_be_all_that_asks_leaves_the_bounds(triggers: str) -> None:
+    found = loop(f"  maxReplicaCount: 30\n  triggers: {triggers}\n")
+    assert bounds_of(found) == (1, 30)
+    assert found.target is not None
+    assert found.target.kind is not None
+    assert found.target.kind.text == ("value" if "Value" in triggers else "average")
 
 
 def test_a_cron_trigger_beside_a_share_is_divided_by_the_replicas() -> None:
