@@ -64,10 +64,10 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if not metrics:
         spec.remark("scaleTargetRef", "no trigger that is modelled: not taken as a writer of the replicas")
         return
-    asked = [metric.most for metric in metrics if metric.most is not None]
-    if len(asked) == len(views) and not _asks_otherwise(spec):
+    replicas = [metric.most for metric in metrics if metric.most is not None]
+    if len(replicas) == len(views) and not _asks_otherwise(spec):
         fewest = respelled(low, "1") if zero else low
-        most = max((fewest, least, min((most, max(asked, key=value_of)), key=value_of)), key=value_of)
+        most = max((fewest, least, min((most, max(replicas, key=value_of)), key=value_of)), key=value_of)
     config = spec.inner("advanced", "horizontalPodAutoscalerConfig")
     loop = Autoscaler(
         name, PART, *workload, metrics, spec.node.entries["triggers"].place,

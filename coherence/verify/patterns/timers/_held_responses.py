@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
-from coherence.language.design import Design, Limit
+from coherence.language.design import Limit
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events.graph import Chain
 from coherence.verify.facts.design_facts import DesignFacts
@@ -34,19 +34,14 @@ class HeldResponse:
 
 
 def held_response(facts: DesignFacts, chain: Chain, latest: Fraction, within: Fraction) -> HeldResponse | None:
-    """Returns a limit that may hold back the one way to a response, of an event that comes from outside at any time."""
+    """Returns a limit that may hold back the one way to a response, of an event that may come at any time."""
     apart = max(latest, within)
     for link in chain:
         for limit in facts.design.limits.values() if link.kind == "timer" else ():
             held = _held(facts, limit, link.name, apart)
-            if held is not None and held.due + within < held.window and _from_outside(facts.design, link.name):
+            if held is not None and held.due + within < held.window:
                 return held
     return None
-
-
-def _from_outside(design: Design, timer: str) -> bool:
-    start = design.timers[timer].start
-    return start is not None and start.kind == "outside"
 
 
 def _held(facts: DesignFacts, limit: Limit, timer: str, apart: Fraction) -> HeldResponse | None:
@@ -56,7 +51,7 @@ def _held(facts: DesignFacts, limit: Limit, timer: str, apart: Fraction) -> Held
         return None
     tree = cap(facts, limit)
     low = facts.range(tree).low if tree is not None else None
-    if low is None or limit.scope is not None or limit.per is not None:
+    if low is None or limit.scope is not None or limit.per is not None or limit.actions:
         return None
     return HeldResponse(limit, timer, max(0, math.floor(low)), limit.window.high, apart)
 

@@ -6,7 +6,8 @@ the second event to the first is added up: windows of timers (a batch window, a 
 something else ends) and ranges of activities.  Where several ways lead there, the quickest counts.  The promise
 may be met exactly.  A timer that something else may end first (`unless`) promises nothing by itself.  An activity in
 which a thing answers lasts as long as the calls that it makes, at any depth, their tries that fail included.  What
-waits for itself, by whatever way, never comes.  What comes from outside may come at any time: a limit in a window on
+waits for itself, by whatever way, never comes.  What nothing of the design
+brings about may come at any time: a limit in a window on
 how often a timer fires (`counts: recover`, `when_full: reject`) leaves one that comes too soon without its response.
 
 ## Why it hurts
@@ -115,7 +116,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
         if second in by_event:
             ways = [_ways(subject, promise, causes, first, second) for causes in (by_event, kind)]
             never = None if ways[0] else never_begins(QUESTION, subject, promise, by_event, second)
-            yield never or _answer(subject, promise, *ways, beside=_beside(by_event, first, second))
+            outside = promise.first.kind == "outside" and first not in by_event
+            beside = _beside(by_event, first, second)
+            yield never or _answer(subject, promise, *ways, beside=beside, outside=outside)
 
 
 def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str, second: str) -> list[ResponsePath]:
@@ -145,7 +148,13 @@ def _may_fail(subject: Subject, timer: Timer, second: str) -> bool:
 
 
 def _answer(
-    subject: Subject, promise: Promise, ways: list[ResponsePath], kind: list[ResponsePath], *, beside: str
+    subject: Subject,
+    promise: Promise,
+    ways: list[ResponsePath],
+    kind: list[ResponsePath],
+    *,
+    beside: str,
+    outside: bool,
 ) -> Finding:
     if not ways or promise.first is None or promise.second is None:
         needs = f"needs what makes '{promise.second.text if promise.second else ''}' follow"
@@ -168,7 +177,7 @@ def _answer(
         )
     if way.unless:
         return _undecided(way, f"needs what happens when {way.unless} is ended first (its `unless`)")
-    if (limited := _limited(subject, way)) is not None and len(kind) == 1:
+    if outside and len(kind) == 1 and (limited := _limited(subject, way)) is not None:
         return limited
     held = orders.interruptions(subject.design, way.chain)
     if held.loops and way.window.latest + held.longest > way.limit:
