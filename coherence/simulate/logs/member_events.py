@@ -8,6 +8,7 @@ descheduler names a pod that it has evicted.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -101,18 +102,29 @@ def _event(pod: str, item: Mapping[str, Any]) -> Iterator[MemberEvent]:
 def _on_nodes(events: Sequence[MemberEvent]) -> Iterator[MemberEvent]:
     """Yields the events with the node of each pod; of a pod that was never placed, or has gone, nothing more counts.
 
-    That a pod which was evicted is ended is no event of its own, whichever of the two was noted first.
+    That a pod which was evicted is ended is no event of its own, whichever of the two was noted first.  The next pod of
+    a StatefulSet has the name of the one before: it is another one from its placement on.
     """
     on: dict[str, str] = {}
-    evicted = {event.pod for event in events if event.change is MemberChange.EVICTED}
-    for event in events:
-        if event.change is MemberChange.ENDED and event.pod in evicted:
+    lives = _lives(events)
+    evicted = {life for event, life in zip(events, lives, strict=True) if event.change is MemberChange.EVICTED}
+    for event, life in zip(events, lives, strict=True):
+        if event.change is MemberChange.ENDED and life in evicted:
             continue
         if event.change is MemberChange.PLACED:
             on[event.pod] = event.node
             yield event
         elif event.pod in on:
             yield MemberEvent(event.time, event.change, event.pod, on.pop(event.pod), event.by)
+
+
+def _lives(events: Sequence[MemberEvent]) -> list[tuple[str, int]]:
+    """Returns for each event the pod, and how often one of its name has been placed until then."""
+    placed, lives = Counter[str](), []
+    for event in events:
+        placed[event.pod] += event.change is MemberChange.PLACED
+        lives.append((event.pod, placed[event.pod]))
+    return lives
 
 
 @dataclass(frozen=True)

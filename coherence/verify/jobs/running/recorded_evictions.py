@@ -17,7 +17,8 @@ from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.question_input import Subject
-from coherence.language.design import Design, Loop
+from coherence.language.design import Design, Limit, Loop
+from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Held
 from coherence.simulate.logs.member_events import (
     Episode,
@@ -57,6 +58,7 @@ class EpisodeAgreement:
     `moves`: recorded evictions and placements; `others`: those that the design would not make, in words.  `errors`:
     how far each eviction was from a whole number of periods after the one before (s); `missed`: times after the first
     eviction (s) at which a trigger held, one or more periods after the last eviction, and nobody was evicted.
+    `untimed`: why times are not compared, where no period (s) says them.
     """
 
     episode: Episode
@@ -65,6 +67,7 @@ class EpisodeAgreement:
     errors: tuple[float, ...]
     missed: tuple[float, ...]
     period: float | None
+    untimed: str = ""
 
     @property
     def agrees(self) -> bool:
@@ -118,11 +121,17 @@ def _compared(
     there = cluster(facts, thing, by=case.labels)
     constants = values_at(case, there, case.high)
     closed = {name for name in facts.design.places if not any(name in site.name.split(", ") for site in there.sites)}
-    return tuple(_nearest(case, there, constants, part, closed) for part in parts)
+    look = _look(facts.design, case)
+    return tuple(_nearest(case, there, constants, part, closed, look) for part in parts)
 
 
 def _nearest(
-    case: EvictionCase, there: Cluster, constants: Mapping[str, Fraction], episode: Episode, closed: Collection[str]
+    case: EvictionCase,
+    there: Cluster,
+    constants: Mapping[str, Fraction],
+    episode: Episode,
+    closed: Collection[str],
+    look: float | str,
 ) -> EpisodeAgreement:
     """Returns the comparison under the naming of nodes that agrees best; nodes alike have no names in a design.
 
@@ -130,7 +139,7 @@ def _nearest(
     """
     every = dict.fromkeys(event.node for event in episode.events)
     nodes = [node for node in every if not any(named_alike(name, node) for name in closed)]
-    compared = (_Replay(case, there, constants, episode, named).agreement() for named in _namings(there, nodes))
+    compared = (_Replay(case, there, constants, episode, named, look).agreement() for named in _namings(there, nodes))
     best = min(compared, key=lambda naming: (len(naming.others), len(naming.missed)), default=None)
     if best is None:
         raise NeedsError(f"places for the {len(nodes)} nodes of the log ({', '.join(nodes)})")
@@ -160,20 +169,34 @@ def _namings(there: Cluster, nodes: Sequence[str]) -> Iterator[dict[str, Spot]]:
             yield {node: (k, n) for node, k, n in zip(nodes, classes, taken, strict=True)}
 
 
-def _look(loops: Sequence[EvictingLoop]) -> float | None:
-    """Returns how often evictors look (s); None where nothing but a period says when, or they have several."""
-    if any(isinstance(loop.trigger.tree, Held) or not _is_clock(loop.loop) for loop in loops):
-        return None
-    periods = {EvictorClock(loop).period for loop in loops}
-    return periods.pop() if len(periods) == 1 else None
+def _look(design: Design, case: EvictionCase) -> float | str:
+    """Returns how often an evictor looks (s), and acts where its trigger holds; what is missing where nothing says so.
+
+    Several have clocks of their own, and a log says nothing of parts of a second.
+    """
+    period = EvictorClock(case.loops[0]).period
+    if len(case.loops) > 1 or period < 1 or not _is_clock(case.loops[0]):
+        return "the design does not state one period at which its evictors look"
+    watched = {case.thing, *case.names}
+    holding = (limit.name for limit in design.limits.values() if _counts(limit, watched))
+    held_back = next(holding, "")
+    return f"{held_back} may hold {case.names[0]} back" if held_back else period
 
 
-def _is_clock(loop: Loop) -> bool:
-    """Decides whether a loop acts at each instant of one stated period."""
-    scale = loop.timescale
-    if scale is None or scale.period is None or not scale.period.exact:
+def _counts(limit: Limit, things: Collection[str]) -> bool:
+    """Decides whether a limit counts something of things, or what it counts is not stated."""
+    paths = used(limit.counts.tree) if limit.counts is not None else ()
+    return limit.counts is None or any(path.split(".")[0] in things for path in paths)
+
+
+def _is_clock(evicting_loop: EvictingLoop) -> bool:
+    """Decides whether a loop acts at each instant of one stated period at which its trigger holds."""
+    loop, scale = evicting_loop.loop, evicting_loop.loop.timescale
+    if isinstance(evicting_loop.trigger.tree, Held) or scale is None or scale.period is None or not scale.period.exact:
         return False
-    return all(stated is None for stated in (scale.cooldown, scale.hold_up, scale.hold_down))
+    stated = (scale.cooldown, scale.hold_up, scale.hold_down, scale.lands)
+    rated = loop.actuation is not None and loop.actuation.rate
+    return all(own is None for own in stated) and not rated
 
 
 @dataclass
@@ -185,6 +208,7 @@ class _Replay:
     constants: Mapping[str, Fraction]
     episode: Episode
     spots: Mapping[str, Spot]  # nodes that are not in it take no member
+    look: float | str
     others: list[str] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     missed: list[float] = field(default_factory=list)
@@ -192,10 +216,11 @@ class _Replay:
     def agreement(self) -> EpisodeAgreement:
         """Returns what was found."""
         state, moves, start = empty(self.there), 0, self.episode.evictions[0].time
-        period, due, last = _look(self.case.loops), None, None
+        due, last, since = None, None, None
+        period = None if isinstance(self.look, str) else self.look
         for event in self.episode.events:
             if period is not None and due is not None:
-                due = self._idle(state, due, event, period, start)
+                due = self._idle(since, due, event, period, start)
             spot = self.spots.get(event.node)
             if event.change is MemberChange.PLACED:
                 self._ask_placer(state, event, spot, start)
@@ -209,17 +234,20 @@ class _Replay:
             moves += event.change is not MemberChange.ENDED
             if spot is not None:
                 state = put(state, *spot, 1 if event.change is MemberChange.PLACED else -1)
+            holds = any(acts(evictor, self.there, state, self.constants) for evictor in self.case.evictors)
+            since = (event.time if since is None else since) if holds else None
         return EpisodeAgreement(
-            self.episode, moves, tuple(self.others), tuple(self.errors), tuple(self.missed), period
+            self.episode, moves, tuple(self.others), tuple(self.errors), tuple(self.missed), period,
+            self.look if isinstance(self.look, str) else "",
         )  # fmt: skip
 
-    def _idle(self, state: Counts, due: float, event: MemberEvent, period: float, start: int) -> float:
-        """Notes the periods before an event in which a trigger held and nobody was evicted; returns the next one.
+    def _idle(self, since: int | None, due: float, event: MemberEvent, period: float, start: int) -> float:
+        """Notes the periods before an event in which nobody was evicted, and a trigger had held; returns the next one.
 
-        Half a period around the event is left to the clock of the log.
+        Half a period around each look is left to the clock of the log.  since: from when on a trigger has held.
         """
         while due < min(event.time, self.episode.watched) - period / 2:
-            if any(acts(evictor, self.there, state, self.constants) for evictor in self.case.evictors):
+            if since is not None and since <= due - period / 2:
                 self.missed.append(due - start)
             due += period
         return due
@@ -261,7 +289,7 @@ def _episode_lines(thing: str, laid: EpisodeAgreement, which: str) -> Iterator[s
     yield f"  steps      {right} of {laid.moves} evictions and placements are steps of the design"
     yield from (f"             {text}" for text in _first(laid.others))
     if laid.period is None:
-        yield "  times      not compared: the design does not state one period at which its evictors look"
+        yield f"  times      not compared: {laid.untimed}"
     else:
         yield f"  times      {_times(laid)}"
         if laid.missed:

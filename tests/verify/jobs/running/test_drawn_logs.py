@@ -117,3 +117,48 @@ def test_what_a_plain_simulator_does_its_design_may_do(block: int, tmp_path: Pat
         stricter = plain.text.replace(f"> {plain.above}", "> 9")
         assert len(laid(stricter, plain.events, tmp_path).others) == len(evictions)
     assert tried > 5
+
+
+TWO = """coherence: 1
+components: {web: {copies: 2, needs: 1 cpu}}
+places: {node_a: {cpu: 4}, node_b: {cpu: 4}}
+loops:
+  dup: {timescale: {period: 10 s}, trigger: count of web by node > 1, actuation: {evict: web}}
+"""
+SECOND = "  two: {timescale: {period: 10 s, phase: 5 s}, trigger: count of web by node > 1, actuation: {evict: web}}\n"
+FILLED = [(0, "Scheduled", "web-0", "node-a"), (0, "Scheduled", "web-1", "node-a")]
+
+
+def taken(second: int, pod: str, back: int, node: str) -> list[Event]:
+    """An eviction, and when and where the next pod of that name stands."""
+    return [(second, "RemoveDuplicates", pod, ""), (back, "Scheduled", pod, node)]
+
+
+@pytest.mark.parametrize(
+    ("more", "events", "untimed"),
+    [
+        ("", [*taken(10, "web-0", 22, "node-a"), *taken(30, "web-1", 31, "node-b")], ""),  # back after the look at 20 s
+        (SECOND, [*taken(10, "web-0", 11, "node-a"), *taken(15, "web-1", 16, "node-b")], "one period"),
+        (
+            "limits: {slow: {counts: dup, at_most: 1, window: 1 min, when_full: reject}}\n",
+            [*taken(10, "web-0", 11, "node-a"), *taken(80, "web-1", 81, "node-b")],
+            "slow may hold dup back",
+        ),
+        (
+            "",
+            [*taken(10, "web-0", 11, "node-b"), (12, "Killing", "web-0", ""), (40, "Scheduled", "web-0", "node-a"),
+             *taken(50, "web-0", 51, "node-b")],
+            "",
+        ),  # ended by another, 28 s before the next pod of its name stands
+    ],
+)  # fmt: skip
+def test_what_a_design_may_do_is_not_held_against_its_log(
+    more: str, events: list[Event], untimed: str, tmp_path: Path
+) -> None:
+    episode = laid(TWO + more, FILLED + events, tmp_path)
+    assert episode.agrees, episode
+    assert untimed in episode.untimed
+    assert bool(untimed) == bool(episode.untimed)
+    if not untimed:
+        late = [*FILLED, *taken(10, "web-0", 11, "node-a"), *taken(40, "web-1", 41, "node-b")]
+        assert laid(TWO, late, tmp_path).missed == (10.0, 20.0)
