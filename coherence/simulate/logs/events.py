@@ -38,11 +38,13 @@ def items_of(path: Path) -> list[dict[str, Any]]:
     except json.JSONDecodeError as error:
         place = Place(path.name, error.lineno, error.colno, error.lineno, error.colno + 1)
         raise InputError([Problem(place, f"not JSON: {error.msg}", "write `kubectl get events -o json`")]) from error
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, RecursionError) as error:
         raise InputError([_problem(path, "no list of events")]) from error
+    if not isinstance(items, list):
+        raise InputError([_problem(path, "no list of events")])
     flaws = [f"event {number}: {flaw}" for number, item in enumerate(items, 1) if (flaw := _flaw(item))]
-    if flaws or not isinstance(items, list):
-        raise InputError([_problem(path, flaw) for flaw in flaws or ["no list of events"]])
+    if flaws:
+        raise InputError([_problem(path, flaw) for flaw in flaws])
     return items
 
 

@@ -207,3 +207,10 @@ def test_an_event_of_nothing_is_left_out(event: object, tmp_path: Path) -> None:
     (tmp_path / "events.json").write_text(json.dumps({"items": [event, *json.loads(log.read_text())["items"]]}))
     (found,) = laid(DUPLICATES, tmp_path)
     assert found.agrees
+
+
+@pytest.mark.parametrize("text", ["[]", "5", '{"items": null}', '{"items": 5}', '{"items": {"a": 1}}', "[" * 100_000])
+def test_what_holds_no_list_of_events_is_told(text: str, tmp_path: Path) -> None:
+    (tmp_path / "events.json").write_text(text)
+    with pytest.raises(InputError, match="no list of events"):
+        laid(DUPLICATES, tmp_path)
