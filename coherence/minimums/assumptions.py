@@ -216,6 +216,16 @@ _ALL = (
                "sensors that send several bits, or whole readings"),
     Assumption("told_through_state", "the second controller learns of the first one through the state alone",
                "a channel between the two controllers"),
+    Assumption("settled_choices", "nobody gains by a move of its own alone, and nobody draws lots",
+               "users that still move, or that draw lots"),
+    Assumption("equal_servers", "a job takes as long at each server", "servers of several speeds"),
+    Assumption("whole_jobs", "a job is done whole, at one server", "jobs that are split among servers"),
+    Assumption("equal_users", "every user adds the same load to what it uses, and takes one way",
+               "users of several sizes, or that split their load"),
+    Assumption("shares_of_bids", "a resource is divided in proportion to bids, and each user pays its own",
+               "another rule of division or of payment, or users that take the price as it is"),
+    Assumption("concave_utility", "more of the resource is worth no more to a user than what it has already",
+               "users that need a least share"),
     Assumption("one_try_at_a_time", "a try begins when the one before it is over", "hedged tries"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}
