@@ -67,8 +67,8 @@ from coherence.minimums.registry import entry
         ("overload_free_load", "long_queue"),  # room for as many as are answered in time
         ("neighbour_skew", "slow_drift"),  # what a fast member hears would come sooner than the least delay
         ("optimisation_messages", "many_coordinates"),  # a chain that ends has less behind the known ones
-        ("selfish_placement_ratio", "settled_choices"),  # ten jobs that all draw one of ten lots: often three together
-        ("selfish_placement_ratio", "equal_servers"),  # a fast server beside slow ones: (1 + sqrt(5))/2 for two
+        ("selfish_placement_ratio", "settled_choices"),  # ten jobs that draw one of ten servers each: 2.7 together
+        ("selfish_placement_ratio", "equal_servers"),  # a fast one beside a slow one: (1 + sqrt(5))/2
         ("whole_routing_ratio", "equal_users"),  # two sizes of users: (3 + sqrt(5))/2
         ("task_system_ratio", "symmetric_moves"),  # round three states, one way dearer: 4.5 times
         ("task_system_ratio", "any_task"),  # paging: as many times as a cache has slots

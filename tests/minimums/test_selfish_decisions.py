@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -86,6 +87,10 @@ def settled(slopes: list[Callable[[float], float]]) -> list[float]:
     return [share(slope, high) for slope in slopes]
 
 
+def slope_at(weight: float, bend: float, x: float) -> float:
+    return weight * (1 - bend * x)
+
+
 @pytest.mark.parametrize("users", [2, 3, 5])
 def test_users_who_bid_lose_no_more_than_their_ratio(users: int) -> None:
     """Utilities w (x - c x^2/2) with 0 <= c <= 1: the best shares have one slope (of those that have a share)."""
@@ -93,7 +98,7 @@ def test_users_who_bid_lose_no_more_than_their_ratio(users: int) -> None:
     for case in range(40):
         weights = [1.0, *(draws.uniform(0.2, 1) for _ in range(users - 1))]
         bends = [0.0 if case % 2 else draws.uniform(0, 1) for _ in range(users)]
-        got = settled([lambda x, w=w, c=c: w * (1 - c * x) for w, c in zip(weights, bends, strict=True)])
+        got = settled([partial(slope_at, w, c) for w, c in zip(weights, bends, strict=True)])
 
         def worth(shares: list[float], weights: list[float] = weights, bends: list[float] = bends) -> float:
             return sum(w * (x - c * x * x / 2) for w, c, x in zip(weights, bends, shares, strict=True))

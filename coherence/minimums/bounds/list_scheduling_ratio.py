@@ -6,7 +6,7 @@ end began, every server was busy, and that job alone takes no longer than the be
 one of m attain it.
 
 ## Why it matters
-It bounds what knowing all jobs in advance can win over a dispatcher that never leaves a server idle beside waiting work.
+It bounds what knowing all jobs in advance can win over a dispatcher that leaves no server idle beside waiting work.
 
 ## Example
 Two servers: 3/2.  Eight: 15/8.

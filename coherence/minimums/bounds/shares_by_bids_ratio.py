@@ -36,7 +36,7 @@ from coherence.minimums.bound import (
 
 
 def least_utility() -> Checked:
-    """Checks by sympy that 1 - q + k q^2/(k - q) exceeds (1 + 2 s)/(1 + s)^2 by a square, whatever q < k the others get.
+    """Checks that 1 - q + k q^2/(k - q) exceeds (1 + 2 s)/(1 + s)^2 by a square, whatever q < k the others get.
 
     The user of utility x has 1 - q, and its price is q; of k others each has q/k and is worth q/(1 - q/k) to itself
     (shares that differ are worth more: x/(1 - x) is convex).

@@ -55,11 +55,11 @@ def deviated() -> Checked:
     """
     more = "(> (* 3.0 (* y (+ z 1.0))) (+ (* 5.0 (* y y)) (* z z)))"
     none, several = ("(>= z 0.0)", "(= y 0.0)", more), ("(>= z 0.0)", "(>= y 2.0)", more)
-    one = ("(>= z 0.0)", "(= y 1.0)", "(or (<= z 1.0) (>= z 2.0))", more)
-    total = ("(>= best 0.0)", "(<= (* 3.0 would) (+ (* 5.0 best) paid))", "(<= paid would)",
+    single = ("(>= z 0.0)", "(= y 1.0)", "(or (<= z 1.0) (>= z 2.0))", more)
+    summed = ("(>= best 0.0)", "(<= (* 3.0 would) (+ (* 5.0 best) paid))", "(<= paid would)",
              "(> (* 2.0 paid) (* 5.0 best))")  # fmt: skip
     names = ("y", "z", "best", "would", "paid")
-    return refuted("each thing of the best plan, and their sum", "QF_NRA", names, none, one, several, total)
+    return refuted("each thing of the best plan, and their sum", "QF_NRA", names, none, single, several, summed)
 
 
 def of_two() -> Checked:
@@ -72,7 +72,7 @@ def of_two() -> Checked:
     return Checked(True, "all 16 uses of a thing by two users")
 
 
-def total(weights: dict[str, int], ways: Sequence[Way]) -> list[int]:
+def waits_of(weights: dict[str, int], ways: Sequence[Way]) -> list[int]:
     """Returns what each user waits for on its way."""
     users = {thing: sum(thing in way for way in ways) for thing in weights}
     return [sum(weights[thing] * users[thing] for thing in way) for way in ways]
@@ -84,12 +84,12 @@ def chosen(inputs: Inputs) -> Fraction:
     if users == 1:
         return Fraction(1)
     weights, now, best = TWO if users == 2 else THREE
-    paid = total(weights, now)
+    paid = waits_of(weights, now)
     for user, way in enumerate(best):
         moved = [way if other == user else taken for other, taken in enumerate(now)]
-        if total(weights, moved)[user] < paid[user]:
+        if waits_of(weights, moved)[user] < paid[user]:
             return Fraction(0)  # somebody gains by a move
-    return Fraction(sum(paid), sum(total(weights, best)))
+    return Fraction(sum(paid), sum(waits_of(weights, best)))
 
 
 BOUND = Bound(
