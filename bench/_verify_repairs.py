@@ -20,7 +20,7 @@ from pathlib import Path
 from bench.harness import Row, on_all_cores, part_of, process
 from coherence.base.errors import InputError
 from coherence.checking.answers import absences, ask_all
-from coherence.checking.design_check import analyse
+from coherence.checking.design_check import Options, analysis
 from coherence.checking.repair.adjustable_numbers import knobs
 from coherence.checking.repair.blame import Stated, stated
 from coherence.checking.repair.nearest_repair import candidates
@@ -40,6 +40,7 @@ OTHER_FACTORS = (Fraction(3), Fraction(1, 3))
 MARK = re.compile(r"# COH\d{3} conflict")
 FILE = "design.yaml"
 LIMIT = 20.0
+PATIENCE = 60  # limits of a question that a run may take: other processes may have the machine
 LOOPS = 10
 
 
@@ -78,7 +79,8 @@ def _conflicts(text: str) -> tuple[str, list[Finding]] | None:
         design = read_text(text, FILE)
     except InputError:
         return None
-    answers = analyse(design, {FILE: text}, lambda s: read_text(s[FILE], FILE), time_limit=LIMIT)
+    options = Options(time_limit=LIMIT, whole=PATIENCE)
+    answers = analysis(design, {FILE: text}, lambda s: read_text(s[FILE], FILE), options=options).answers
     found = [f for f in answers.findings if f.verdict is Verdict.CONFLICT]
     return (text, found) if found else None
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from coherence.checking.design_check import analyse
+from coherence.checking.design_check import Options, analysis
 from coherence.door.check import check
 from coherence.findings.finding import Finding, Verdict
 from coherence.importers import design_from_sources
@@ -32,6 +32,7 @@ ANOTHER = re.compile(r"^=== (\S+)$", re.MULTILINE)
 MARK = re.compile(r"(COH\d{3}) (\w+)(?: (certain|possible))?(?: x(\d+))?")
 MARKS = re.compile(rf"#\s*{MARK.pattern}(?:, {MARK.pattern})*\s*")
 BEGIN = re.compile(r"#\s*COH\d{3}")
+PATIENCE = 60  # limits of a question that a run may take: a machine may be busy, and no mark speaks of that
 WORDS = {"silent", "slow", "manifests"}
 
 
@@ -68,7 +69,8 @@ def findings_of(text: str, *, repairs: bool = True, manifests: bool = False) -> 
         return design_from_sources(sources) if manifests else read_text(sources[FILE], FILE)
 
     sources = files_of(text) if manifests else {FILE: text}
-    return analyse(rebuild(sources), sources, rebuild, verify_repairs=repairs).findings
+    options = Options(verify_repairs=repairs, whole=PATIENCE)
+    return analysis(rebuild(sources), sources, rebuild, options=options).answers.findings
 
 
 def files_of(text: str) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """Reads the clocks of time limits, and records what a limit cut short.
 
-The prover's limits are seconds of the processor, so that a busy machine changes no verdict; those of a whole question
-are seconds of the wall.  Whoever asks how much is left and is told that nothing is left, and the solver that
-gives up for want of time, records it for the `recorded_cuts` block around: its answer depends on the machine.
+The limits of a question and of the prover are seconds of the processor, so that a busy machine changes no verdict;
+those of a whole run are seconds of the wall.  Whoever asks how much is left and is told that nothing is left, and the
+solver that gives up for want of time, records it for the `recorded_cuts` block around: its answer depends on the
+machine.
 """
 
 from __future__ import annotations
@@ -62,14 +63,9 @@ def part_until(end: float, part: float) -> float:
     return now() + left_until(end) * part
 
 
-def wall_left_until(end: float) -> float:
-    """Returns the seconds until `end`, a time of `time.monotonic`; that none are left is recorded."""
-    return _recorded(end - time.monotonic())
-
-
 def wall_is_over(end: float) -> bool:
     """Returns whether `end`, a time of `time.monotonic`, has come, and records that it has."""
-    return wall_left_until(end) <= 0
+    return _recorded(end - time.monotonic()) <= 0
 
 
 def _recorded(left: float) -> float:

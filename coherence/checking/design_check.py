@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
+from coherence.base.clock import left_until, now, recorded_cuts, wall_is_over
 from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, many_limits, run_limit
@@ -51,6 +51,7 @@ class Options:
 
     `thorough`: repairs and blame are searched with questions that execute loops as well, which takes longer.
     `share`: of pieces that are alike two are asked, and the readings of the others are not known.
+    `whole`: limits of one question that the whole run may take, of the wall.
     """
 
     select: tuple[str, ...] = ()
@@ -59,6 +60,7 @@ class Options:
     verify_repairs: bool = True
     thorough: bool = False
     share: bool = True
+    whole: float = WHOLE
 
     def modules(self) -> list[QuestionModule]:
         """Returns the modules that own a chosen code, those first whose answers are cheap."""
@@ -128,7 +130,7 @@ def analysis(
 ) -> Analysis:
     """Returns the answers with what `reanalyse` needs.  `cut=False` asks about the whole design in one piece."""
     parts = pieces(design, sources) if cut else (whole(design),)
-    with run_limit(WHOLE * options.time_limit):
+    with run_limit(options.whole * options.time_limit):
         return _joined(design, sources, rebuild, options, parts, {})
 
 
@@ -138,7 +140,7 @@ def reanalyse(previous: Analysis, design: Design, sources: Mapping[str, str], re
     `reread` gives a design that shares all but the edited entries with the previous one.
     """
     parts = pieces(design, sources, {name: known.piece for name, known in previous.pieces.items()})
-    with run_limit(WHOLE * previous.options.time_limit):
+    with run_limit(previous.options.whole * previous.options.time_limit):
         return _joined(design, sources, rebuild, previous.options, parts, previous.pieces)
 
 
@@ -151,7 +153,7 @@ def _joined(
     def ask(chosen: Sequence[Piece]) -> list[PieceAnswers]:
         with nullcontext() if options.verify_repairs else repairs_unasked():
             asked = ask_pieces(chosen, known, sources, options)
-        end = min(current_run().end, time.monotonic() + WHOLE * options.time_limit)
+        end = min(current_run().end, time.monotonic() + options.whole * options.time_limit)
         return [_repaired(answers, sources, (design, rebuild), options, taken, end) for answers in asked]
 
     fresh_answers = _shared(fresh, Subject(design, sources), ask, taken) if options.share else ask(fresh)
@@ -338,12 +340,12 @@ def ask_pieces(
             answers[0].append(not_asked(modules[number:], subjects))
             break
         run.announce(number / len(modules), f"asking {module.questions[0].slug}")
-        end = time.monotonic() + options.time_limit
+        end = now() + options.time_limit
         for place, (subject, own) in enumerate(zip(subjects, answers, strict=True)):
             if place and not run.left:
                 answers[0].append(not_asked([module], subjects[place:]))
                 break
-            left = max(wall_left_until(end), 0.0)
+            left = max(left_until(end), 0.0)
             try:
                 own.append(ask_once(replace(subject, time_limit=left) if len(subjects) > 1 else subject, module))
             except InputError as error:

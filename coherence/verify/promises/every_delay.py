@@ -6,12 +6,11 @@ part alone states the range, it is undecided and asks for the value.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.clock import wall_is_over, wall_left_until
+from coherence.base.clock import is_over, left_until, now
 from coherence.findings.finding import Finding, Severity, Verdict
 from coherence.findings.question_input import Question, Subject, details_are_asked, details_unasked
 from coherence.language.design import Design
@@ -71,12 +70,12 @@ def _is_open(finding: Finding) -> bool:
 
 def _answers_at(subject: Subject, delays: Sequence[OpenDelay], cases: Sequence[DelayCase], ask: Ask) -> _Answers:
     """Asks at each delay, as many as the time limit allows and at least one."""
-    deadline, findings = time.monotonic() + subject.time_limit, list[Finding]()
+    deadline, findings = now() + subject.time_limit, list[Finding]()
     with details_unasked():
         for case in cases:
-            if findings and wall_is_over(deadline):
+            if findings and is_over(deadline):
                 break
-            left = max(wall_left_until(deadline), subject.time_limit / len(cases))
+            left = max(left_until(deadline), subject.time_limit / len(cases))
             findings.append(ask(replace(subject, design=case.design, time_limit=left)))
     return _Answers(delays, cases, findings)
 

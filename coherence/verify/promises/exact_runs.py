@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherence.base.clock import now, wall_is_over
+from coherence.base.clock import is_over, now
 from coherence.findings.question_input import Subject
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
@@ -58,7 +57,7 @@ def _closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:
     missing = blocked(subject.model, signals) or (f"a value of {next(iter(part.inputs))}" if part.inputs else "")
     if missing:
         return ClosedRuns(part, (), missing)
-    deadline = time.monotonic() + subject.time_limit / 2
+    deadline = now() + subject.time_limit / 2
     try:
         ran = tuple(_until(deadline, runs(part)))
         EXECUTED.instants += sum(len(run.instants) * (1 if run.orbit is not None else NO_ORBIT) for run in ran)
@@ -85,7 +84,7 @@ def start_count(part: Model) -> float:
 def _until(deadline: float, source: Iterator[LongRun]) -> Iterator[LongRun]:
     for run in source:
         yield run
-        if wall_is_over(deadline):
+        if is_over(deadline):
             return
 
 

@@ -28,11 +28,10 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from coherence.base.clock import wall_is_over, wall_left_until
+from coherence.base.clock import is_over, left_until, now
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.solver import Outcome, SolverAnswer, unsat
@@ -166,12 +165,12 @@ class States:
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
-        self._end = time.monotonic() + subject.time_limit
+        self._end = now() + subject.time_limit
         self._known: dict[tuple[Tree, ...], tuple[SolverAnswer, str]] = {}
 
     def time_is_over(self) -> bool:
         """Returns whether the time for all questions about states is spent, and notes the cut."""
-        return wall_is_over(self._end)
+        return is_over(self._end)
 
     def satisfiable(self, trees: Iterable[Tree]) -> tuple[SolverAnswer, str]:
         """Returns the solver's answer about all conditions at once, and what it was asked."""
@@ -195,7 +194,7 @@ class States:
         query = SatQuery(tuple(plain(tree, steady=False) for tree in conditions), {**values, **past})
         if _are_independent(query.conditions, query.values):
             return SolverAnswer(Outcome.SAT), ""
-        left = wall_left_until(self._end)
+        left = left_until(self._end)
         if left <= 0:
             return SolverAnswer(Outcome.UNKNOWN, "the time limit"), ""
         try:

@@ -40,7 +40,6 @@ in Optimization (2008), chapter 2, deletion filter.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -48,7 +47,7 @@ from operator import itemgetter
 
 from coherence.base import units
 from coherence.base.bisection import halved, whole_mean
-from coherence.base.clock import wall_is_over
+from coherence.base.clock import is_over, now
 from coherence.base.number_text import render_decimal, render_quantity
 from coherence.base.places import Place
 from coherence.base.solver import unsat
@@ -83,7 +82,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if len(design.promises) + len(design.limits) + len(design.claims) < 1 or not (design.loops or design.promises):
         return
     facts = known(subject)
-    deadline = time.monotonic() + subject.time_limit
+    deadline = now() + subject.time_limit
     broken: set[str] = set()
     every = list(requirements(subject, facts))
     for group in demand_groups(every, facts):
@@ -137,7 +136,7 @@ def _group(subject: Subject, facts: DesignFacts, group: list[Requirement], deadl
         return
     cores, open_, seen, reported = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]](), 0
     while open_:
-        if wall_is_over(deadline):
+        if is_over(deadline):
             yield _not_searched(group, "the time limit", "")
             return
         if len(seen) == MOST_LOOKS:

@@ -43,13 +43,12 @@ instant: the one model, rule 1 (ranks) and rule 6 (bounds).
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from coherence.base.clock import wall_is_over
+from coherence.base.clock import is_over, now
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions.evaluate import NotExactError
@@ -76,11 +75,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per pair of loops that step one signal, then per pair that pushes one reading two ways."""
     if len(subject.design.loops) < 2:
         return
-    facts, deadline = known(subject), time.monotonic() + subject.time_limit
+    facts, deadline = known(subject), now() + subject.time_limit
     for signal, writers in _present(facts):
         yield from pairs_not_looked_at(QUESTION, signal, writers, MOST_PAIRS)
     for signal, first, second in _pairs(facts):
-        if wall_is_over(deadline):
+        if is_over(deadline):
             yield QUESTION.undecided("the time limit", (first.place, second.place), (first.name, second.name))
             return
         yield from _pair(subject, facts, signal, first, second)

@@ -35,11 +35,10 @@ state of the world some value is left alone by both.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from coherence.base.clock import wall_is_over
+from coherence.base.clock import is_over, now
 from coherence.base.solver import joined
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Evidence, Finding, Grade, Repair, Step
@@ -68,11 +67,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per pair of conditional loops that write one signal and never at once."""
     if len(subject.design.loops) < 2:
         return
-    facts, deadline = known(subject), time.monotonic() + subject.time_limit
+    facts, deadline = known(subject), now() + subject.time_limit
     for signal, writers in facts.written.items():
         present = [w for w in writers if w.kind in ("set", "step") and w.mode not in TRANSIENT and _conditional(w)]
         for first, second in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
-            if wall_is_over(deadline):
+            if is_over(deadline):
                 yield QUESTION.undecided("the time limit", (first.place, second.place), (first.name, second.name))
                 return
             yield from _pair(subject, facts, signal, first, second)

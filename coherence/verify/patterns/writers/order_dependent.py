@@ -41,12 +41,11 @@ maps have several fixed points; orders of equal rank: the one model, rule 1.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from coherence.base.clock import wall_is_over
+from coherence.base.clock import is_over, now
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -77,9 +76,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     model = subject.model
     pairs = (pair for pair in _meeting(model) if _open(model, *pair))
-    deadline = time.monotonic() + subject.time_limit
+    deadline = now() + subject.time_limit
     for number, (first, second) in enumerate(pairs):
-        if number == MOST_PAIRS or wall_is_over(deadline):
+        if number == MOST_PAIRS or is_over(deadline):
             why, bound = ("too many pairs", f"{MOST_PAIRS} pairs") if number == MOST_PAIRS else ("the time limit", "")
             yield QUESTION.undecided(why, (_place(first), _place(second)), (first.name, second.name), bound=bound)
             return
