@@ -21,6 +21,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import around
 from coherence.language.workloads import Workload
 from coherence.model.routes import transfers, transit
+from coherence.verify.calls.call_graph import CANCELS, call_tree
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
@@ -212,6 +213,8 @@ def _passed(facts: DesignFacts, station: LoadedThing) -> QueuePath:
     queue = FullQueue(thing, limit, waiting, station.working, station.capacity, wait)
     longest = None if open_ else queue.longest + served
     assumed = members.assumed if members is not None else ()
+    held = room is not None and room < min(most, *(own for _, own in limits))
+    assumed = (*assumed, *(CANCELS.format(name) for name in _cancelled_above(facts, thing))) if held else assumed
     return QueuePath((queue,), served, wait + served, longest, open_, assumed)
 
 
@@ -284,6 +287,20 @@ def _room(facts: DesignFacts, thing: str) -> Fraction | None:
     stated = [room for room in rooms if room is not None]
     once = len({str(call.caller) for call in calls}) == len(calls) == len(stated)
     return sum(stated, ZERO) if once else None
+
+
+def _cancelled_above(facts: DesignFacts, thing: str) -> tuple[str, ...]:
+    """Returns the calls that may be cancelled while members of what calls a thing wait for it, in their order."""
+    from coherence.verify.calls.recursion_limits import calls_above
+
+    design = facts.design
+    callers = {str(call.caller) for call in design.calls if str(call.callee) == thing}.intersection(design.components)
+    leaving = {name for name, workload in design.workload.items() if workload.deadline is not None}
+    return tuple(
+        plan.name
+        for plan in calls_above(call_tree(design), callers)
+        if not plan.call.abandons and (plan.limit is not None or plan.caller in leaving)
+    )
 
 
 def _held_by(facts: DesignFacts, call: Call, thing: str) -> Fraction | None:

@@ -127,3 +127,25 @@ def test_a_proof_names_what_keeps_members_and_requests_where_they_are() -> None:
     assert found.verdict is Verdict.PROVED
     named = {"users sends users -> q1 from inside guest", "no place of q0 goes away", "no place of q1 goes away"}
     assert named <= set(found.assumptions)
+
+
+CUT = """coherence: 1
+workload: {users: {rate: 20 req/s, deadline: 500 ms}, batch: {rate: 8 req/s}}
+components: {q0: {copies: 4, rate_per_copy: 10 req/s}, q1: {copies: 6, rate_per_copy: 10 req/s}}
+limits:
+  l0: {counts: q0.waiting, at_most: 1 req, when_full: reject}
+  l1: {counts: q1.waiting, at_most: 30 req, when_full: reject}
+calls:
+  - {from: users, to: q0, on_timeout: abandon}
+  - {from: batch, to: q0, per_try: 50 ms, on_timeout: cancel}
+  - {from: q0, to: q1}
+"""
+
+
+def test_no_more_wait_than_members_call_where_cancelling_ends_what_they_wait_for() -> None:
+    """Else calls of batch that q0 has left fill the 30 places at q1: 500 ms there, and 225 ms on the way."""
+    assumed = "cancelling batch -> q0 also ends what it waits for"
+    (found,) = (own for own in answers(CUT) if own.verdict is Verdict.PROVED)
+    assert found.assumptions[1:] == (assumed,)
+    (found,) = (own for own in answers(CUT.replace("cancel}", "abandon}")) if own.verdict is Verdict.PROVED)
+    assert found.assumptions[1:] == ()
