@@ -226,6 +226,8 @@ _ALL = (
                "another rule of division or of payment, or users that take the price as it is"),
     Assumption("concave_utility", "more of the resource is worth no more to a user than what it has already",
                "users that need a least share"),
+    Assumption("independent_slots", "what comes in a slot, and what could be served, depends on nothing before it",
+               "arrivals that follow a plan, a level of the queue, or what can be served"),
     Assumption("one_try_at_a_time", "a try begins when the one before it is over", "hedged tries"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}

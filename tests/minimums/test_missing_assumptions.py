@@ -70,6 +70,7 @@ from coherence.minimums.registry import entry
         ("selfish_placement_ratio", "settled_choices"),  # ten jobs that draw one of ten servers each: 2.7 together
         ("selfish_placement_ratio", "equal_servers"),  # a fast one beside a slow one: (1 + sqrt(5))/2
         ("whole_routing_ratio", "equal_users"),  # two sizes of users: (3 + sqrt(5))/2
+        ("slotted_backlog", "independent_slots"),  # pairs that come at equal gaps
         ("task_system_ratio", "symmetric_moves"),  # round three states, one way dearer: 4.5 times
         ("task_system_ratio", "any_task"),  # paging: as many times as a cache has slots
         ("one_bit_sensors", "one_bit"),  # silence as a third message

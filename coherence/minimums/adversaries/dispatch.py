@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from itertools import pairwise
@@ -13,6 +14,7 @@ from coherence.minimums.bounds._stationary import stationary
 from coherence.minimums.bounds._stations import waits
 from coherence.minimums.floors import Number
 
+DIGITS = 9  # to which a solved chain is right
 ROOM = 60  # requests in a queue, or in all of them
 WORD = {2: 4, 3: 3}  # servers -> length of the order that is repeated
 
@@ -89,12 +91,61 @@ def _with(state: State, place: int, change: int) -> State:
     return after
 
 
+def slotted(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Several come at a time, by some law of the stated variance, to one queue or two; each server serves one or none.
+
+    What comes goes to the shorter or to the longer queue: one rule where they differ by less than two, and another one.
+    """
+    assert bound
+    servers, each = int(inputs["most_served"]), SERVED[int(inputs["most_served"])]
+    if "patient" in dropped:
+        return Fraction(0)  # what is not served at once is gone
+    law = choose(LAWS[servers])
+    queues = choose(range(1, servers + 1))
+    alike, unlike = choose(range(queues)), choose(range(queues))
+    planned = "independent_slots" in dropped and set(law) == {0, 2}
+    turns = [2 if (turn + 1) * law[2] // 1 > turn * law[2] // 1 else 0 for turn in range(8)] if planned else [0]
+
+    def moves(state: tuple[int, State]) -> list[tuple[tuple[int, State], float]]:
+        turn, held = state
+        coming = {turns[turn]: Fraction(1)} if planned else law
+        rows = []
+        for (come, chance), done in itertools.product(coming.items(), itertools.product((0, 1), repeat=servers)):
+            after = held
+            for _ in range(come):
+                after = _with(after, alike if after[-1] - after[0] < 2 else unlike, int(after[-1] < ROOM // queues))
+            served = done if queues > 1 else (sum(done),)
+            left = tuple(sorted(max(0, length - ends) for length, ends in zip(after, served, strict=True)))
+            share = math.prod(each if one else 1 - each for one in done)
+            rows.append((((turn + 1) % len(turns), left), float(chance * share)))
+        return rows
+
+    shares = stationary((0, (0,) * queues), moves)
+    return round(math.fsum(sum(held) * share for (_, held), share in shares.items()), DIGITS)
+
+
 def _given(servers: int, rate: str) -> Inputs:
     return {"servers": Fraction(servers), "rate": Fraction(rate), "mean": Fraction(1)}
 
 
+Law = dict[int, Fraction]
+SERVED = {1: Fraction(1), 2: Fraction(3, 4)}  # servers -> chance that each serves one in a slot
+LAWS: dict[int, tuple[Law, ...]] = {  # of 3/4 and 5/4 in the mean, and a variance of 15/16
+    1: ({0: Fraction(5, 8), 2: Fraction(3, 8)}, {0: Fraction(1, 2), 1: Fraction(3, 8), 3: Fraction(1, 8)}),
+    2: ({0: Fraction(3, 8), 2: Fraction(5, 8)}, {0: Fraction(1, 6), 1: Fraction(5, 8), 3: Fraction(5, 24)}),
+}
 POINTS = (_given(2, "1"), _given(3, "1.2"))
+SLOTS: tuple[Inputs, ...] = tuple(
+    {
+        "reserve": Fraction(1, 4),
+        "arrival_variance": Fraction(15, 16),
+        "service_variance": servers * each * (1 - each),
+        "most_served": Fraction(servers),
+    }
+    for servers, each in SERVED.items()
+)
 ADVERSARIES = (
+    Adversary("slots of queues", {"slotted_backlog": SLOTS}, slotted, ("independent_slots", "patient")),
     Adversary(
         "a dispatcher that hears nothing",
         {"blind_dispatch_time": POINTS},
