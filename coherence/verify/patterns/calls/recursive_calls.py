@@ -58,7 +58,7 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.verify.calls.call_graph import CallTree, call_tree
+from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree
 from coherence.verify.calls.retry_policies import RetryPolicy
 
 if TYPE_CHECKING:
@@ -196,7 +196,10 @@ def _limited(circle: Circle, limit: Limit, most: Fraction) -> Finding:
     )
     message = f"requests along {circle.way} end: {limit.name} {refuses}"
     evidence = arithmetic({"sends": (most, "")}, certificate=_count(most))
-    return QUESTION.proved(message, circle.places, circle.of, evidence)
+    inside = (plan for plan in circle.above if circle.nested and plan.caller in circle.things)
+    cancelled = (plan for plan in inside if plan.limit is not None or plan.call.hedge_after is not None)
+    assumed = tuple(dict.fromkeys(CANCELS.format(plan.name) for plan in cancelled))
+    return QUESTION.proved(message, circle.places, circle.of, evidence, assumptions=assumed)
 
 
 def _count(most: Fraction) -> str:

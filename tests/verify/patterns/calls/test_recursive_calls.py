@@ -141,7 +141,10 @@ def test_a_cap_in_flight_proves_nothing_where_a_caller_leaves_or_waits_or_passes
     text = nested(2, 3, "a.requests", 2)
     left = text.replace("to: b, case: on", "to: b, case: on, per_try: 1 s, on_timeout: abandon")
     assert answer(left).verdict is Verdict.UNDECIDED
-    assert answer(left.replace("abandon", "cancel")).verdict is Verdict.PROVED
+    cancelled = answer(left.replace("abandon", "cancel"))
+    assert cancelled.verdict is Verdict.PROVED
+    assert set(cancelled.assumptions) == {"cancelling a -> b also ends what it waits for"}
+    assert answer(text).assumptions == ()
     copies = text.replace("to: b, case: on", "to: b, case: on, hedge_after: 1 s")
     assert answer(copies).verdict is Verdict.UNDECIDED
     assert answer(text.replace("when_full: reject", "when_full: wait")).verdict is Verdict.UNDECIDED
