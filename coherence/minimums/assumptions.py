@@ -228,6 +228,8 @@ _ALL = (
                "users that need a least share"),
     Assumption("independent_slots", "what comes in a slot, and what could be served, depends on nothing before it",
                "arrivals that follow a plan, a level of the queue, or what can be served"),
+    Assumption("random_calls", "in each round every member that has the news tells one other, drawn alike from all",
+               "calls by plan, several calls a round, or members that also ask"),
     Assumption("one_try_at_a_time", "a try begins when the one before it is over", "hedged tries"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}

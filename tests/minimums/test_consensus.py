@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
+import random
+import statistics
+from fractions import Fraction
 
 import pytest
 
 from coherence.base import solver
 from coherence.minimums.consensus import Agreement, Groups, one_round, sends, stops
+from coherence.minimums.floors import at
+from coherence.minimums.registry import entry
 
 
 @pytest.mark.parametrize(
@@ -60,3 +66,19 @@ def test_what_is_joined_is_one_group() -> None:
     assert groups.of(1) != groups.of(4)
     groups.join([2, 3])
     assert groups.of(1) == groups.of(4)
+
+
+def test_news_told_by_lot_takes_as_many_rounds_as_runs_do_and_grows_as_published() -> None:
+    """A seeded run, so that it gives the same number each time; log2 n + ln n and a constant (Pittel 1987)."""
+    draws, members, runs = random.Random(3), 40, 600  # noqa: S311  (a seeded run)
+    taken = []
+    for _ in range(runs):
+        known, rounds = {0}, 0
+        while len(known) < members:
+            known |= {(one + draws.randrange(1, members)) % members for one in known}
+            rounds += 1
+        taken.append(rounds)
+    bound = entry("push_gossip_rounds").bound
+    assert statistics.fmean(taken) == pytest.approx(float(at(bound, {"n": Fraction(members)})), abs=0.2)
+    beyond = [float(at(bound, {"n": Fraction(n)})) - math.log2(n) - math.log(n) for n in (100, 200, 400)]
+    assert all(0 < later - sooner < 0.06 for sooner, later in itertools.pairwise(beyond))
