@@ -174,7 +174,7 @@ def _look(design: Design, case: EvictionCase) -> float | str:
 
     Several have clocks of their own, and a log says nothing of parts of a second.
     """
-    period = EvictorClock(case.loops[0]).period
+    period = float(EvictorClock(case.loops[0]).period)
     if len(case.loops) > 1 or period < 1 or not _is_clock(case.loops[0]):
         return "the design does not state one period at which its evictors look"
     watched = {case.thing, *case.names}

@@ -111,7 +111,7 @@ def eviction_run(
         options = list(moves([evictor], there, state, constants, every=True))
         if options:
             step = draw.choice(options)
-            events.append((now, case.names[k], step.text))
+            events.append((float(now), case.names[k], step.text))
             state = step.to
             clocks[k].acted = now
     return RelationRun(tuple(events), _is_at_rest(case, there, state, constants)), state
@@ -128,17 +128,17 @@ class EvictorClock:
         scale, trigger = loop.loop.timescale, loop.trigger.tree
         period, phase, cooldown = (scale.period, scale.phase, scale.cooldown) if scale is not None else (None,) * 3
         self.name = loop.loop.name
-        self.period = float(period.low) if period is not None else 1.0
-        self.first = float(phase.low) if phase is not None else self.period
-        self.cooldown = float(cooldown.low) if cooldown is not None else None
-        self.lasts = float(trigger.duration) if isinstance(trigger, Held) else 0.0
-        self.acted: float | None = None
-        self._since: float | None = None
+        self.period = period.low if period is not None else Fraction(1)
+        self.first = phase.low if phase is not None else self.period
+        self.cooldown = cooldown.low if cooldown is not None else None
+        self.lasts = trigger.duration if isinstance(trigger, Held) else Fraction(0)
+        self.acted: Fraction | None = None
+        self._since: Fraction | None = None
         stated = {"period": period, "phase": phase, "cooldown": cooldown}
         self._open = {key: value for key, value in stated.items() if value is not None and not value.exact}
         self._unstated = period is None, phase is None
 
-    def is_due(self, now: float, *, holds: bool) -> bool:
+    def is_due(self, now: Fraction, *, holds: bool) -> bool:
         """Decides at a look whether it acts: its trigger has held at all looks for long enough, and nothing cools."""
         if not holds:
             self._since = None

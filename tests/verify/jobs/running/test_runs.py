@@ -125,6 +125,8 @@ def test_an_evictor_that_can_never_be_content_acts_once_a_period() -> None:
         ("period: 5 min, phase: 0 s, cooldown: 9 min", "", 7, []),  # every second look
         ("period: 5 min, phase: 0 s, cooldown: 10 min", "", 5, []),  # after 10 min it still cools
         ("period: 5 min, phase: 0 s", " for 7 min", 11, []),  # first at 10 min
+        ("period: 4.1 s, phase: 0 s, cooldown: 4.1 s", "", 440, []),  # every second of 879 looks
+        ("period: 4.1 s, phase: 0 s", " for 12.3 s", 876, []),  # not the first three
     ],
 )
 def test_evictors_look_at_their_own_clocks(timescale: str, held: str, evictions: int, notes: list[str]) -> None:
