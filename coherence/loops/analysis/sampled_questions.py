@@ -36,6 +36,7 @@ from coherence.loops.multirate.critical_gain import critical_gain, gain_polynomi
 from coherence.loops.multirate.lifting import lift
 from coherence.loops.multirate.sampled_system import Multirate, checked, exactly, multirate
 from coherence.loops.multirate.verdict import floquet
+from coherence.loops.networks.critical import NONE_SMALLER, smaller_factors
 from coherence.loops.networks.network import Network
 from coherence.loops.networks.stability import Stability
 from coherence.loops.waves.network_gain import along_sampled
@@ -43,7 +44,6 @@ from coherence.loops.waves.network_gain import along_sampled
 MOST_GAIN, LEAST_GAIN, GAIN_STEPS = 100.0, 0.01, 120  # of windows that are looked for in steps
 LAPS, STEPS_A_PERIOD = 8, 8  # of delays that are looked through: how far, and how many in the shortest period
 MAP_GAINS, MAP_STEPS_A_PERIOD = 17, 4  # an odd number of factors: one row is of the factor 1
-HALVES = 40  # of the gain of an unstable network, in search of a stable one: its critical gain is from there
 CLOSE = 1e-9  # relative width of the bracket of an edge
 
 
@@ -85,10 +85,10 @@ def _critical_gain(system: Multirate, question: NetworkQuestion) -> Answer:
         return scaled_system(system, question.blocks, factor)
 
     most = min(question.up_to or math.inf, 1e4)
-    halves = (min(1.0, most) * 0.5**k for k in range(HALVES))
-    low = next((factor for factor in halves if _judged(scaled(factor)).verdict == "stable"), None)
+    smaller = (min(1.0, most) * factor for factor in smaller_factors())
+    low = next((factor for factor in smaller if _judged(scaled(factor)).verdict == "stable"), None)
     if low is None:
-        raise UsageError("no smaller gain is stable")
+        raise UsageError(NONE_SMALLER)
     factor = critical_gain(scaled, low=low, high=most)
     at = factor if math.isfinite(factor) else None
     return of_critical(question, at, None, None, "found in even ratios")

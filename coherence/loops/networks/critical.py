@@ -10,7 +10,7 @@ SOURCE: Walton & Marshall 1987, Direct method for TDS stability analysis (IEE Pr
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,8 @@ from coherence.loops.networks.stability_map import Reals, squared
 CLOSE = 1e-7  # relative width of the last box before a crossing
 BOXES = 400
 TOUCHING = 1e-6  # relative distance of two squared frequencies that are one touch of the axis
+OCTAVES, AN_OCTAVE, HALVES = 6, 8, 60  # factors below the present gain: so many an octave, halves after these
+NONE_SMALLER = f"no smaller gain was found stable, in steps of {100 * (2 ** (1 / AN_OCTAVE) - 1):.0f} %"
 BESIDE = 1e-9  # distance of a root from the axis, relative to its size, that does not tell its side
 
 
@@ -174,15 +176,19 @@ def critical_gain(network: Network, blocks: Sequence[str] = (), *, highest: floa
     """Returns the smallest common factor on the gains of `blocks` (the first one, if none is named) that loses
     stability.
 
-    It starts from the present gain where that is stable, else from the largest of its halves that is.
+    It starts from the present gain where that is stable, else from the largest of `smaller_factors` that is.
     """
-    names = blocks or network.names[:1]
-    start = 1.0
-    for _ in range(60):
+    names, start = blocks or network.names[:1], 1.0
+    for start in smaller_factors():
         if verdict(_at(network, names, "gain", start), confirm=False).stable:
             return first_change(network, [Range(name, "gain", start, highest) for name in names])
-        start /= 2
-    return Critical(None, None, start, start, "unknown", "no smaller gain is stable")
+    return Critical(None, None, start, start, "unknown", NONE_SMALLER)
+
+
+def smaller_factors() -> Iterator[float]:
+    """Yields 1 and factors below it, in steps so small that most windows of conditional stability hold one."""
+    yield from (2 ** (-k / AN_OCTAVE) for k in range(OCTAVES * AN_OCTAVE))
+    yield from (2.0**-k for k in range(OCTAVES, HALVES))
 
 
 def critical_delay(network: Network, blocks: Sequence[str] = (), *, highest: float) -> Critical:

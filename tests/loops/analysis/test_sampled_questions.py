@@ -103,3 +103,18 @@ def test_the_critical_gain_of_an_unstable_network_is_a_factor_below_one(gain: fl
     answer = answered(rated(gain, 0.0), NetworkQuestion("critical gain", ("plant",)))
     assert answer.numbers["at"] == pytest.approx(2 / gain, rel=1e-6)
     assert (answer.numbers["at"] < 1) is below
+
+
+@pytest.mark.parametrize(("rate", "delay", "gain", "edge"), [(1.0, 0.0, 3.8, None), (None, 0.8, 1.9, 0.7256398)])
+def test_a_window_of_stable_gains_that_is_narrower_than_an_octave_is_found(
+    rate: float | None, delay: float, gain: float, edge: float | None
+) -> None:
+    """x' = 2 x + u, held 1 s: e^2 - k (e^2 - 1) / 2 > -1.  x' = x + u of 0.8 s ago: 0.8 = acos(1/k) / sqrt(k^2 - 1)."""
+    pole = 2.0 if rate else 1.0
+    net = network(
+        [Block("plant", (1.0,), (1.0, -pole), delay), Block("ctl", (gain,), (1.0,), 0.0, rate=rate)],
+        [Coupling("plant", "ctl"), Coupling("ctl", "plant", -1)],
+    )
+    expected = edge or 2 * (math.exp(2) + 1) / (math.exp(2) - 1) / gain
+    answer = answered(net, NetworkQuestion("critical gain", ("ctl",)))
+    assert answer.numbers["at"] == pytest.approx(expected, rel=1e-6)
