@@ -33,8 +33,8 @@ from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.lookback import parts_of
 from coherence.simulate.execute.orbits import LongRun, hyperperiod
 from coherence.simulate.execute.single_loop_runs import every_rest
-from coherence.simulate.execute.starts import corner_count
 from coherence.simulate.execute.timeline import shown, told_choices
+from coherence.verify.promises.exact_runs import every_run
 
 WHOLE, MOST_STARTS = ("ceil", "floor"), 200
 TOLERANCES = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
@@ -123,6 +123,10 @@ def rests(model: Model, choices: Choices) -> bool:
     return True
 
 
+def _by_rounding(group: Group, unrounded_model: Model, run: LongRun) -> bool:
+    return swings(group, run) and bool(tried(rests, unrounded_model, run.choices))
+
+
 def _cycles(
     question: Question, subject: Subject, group: Group, runs: tuple[LongRun, ...], swinging: list[LongRun]
 ) -> Iterator[Finding]:
@@ -145,9 +149,11 @@ def _cycles(
         f"without rounding every run comes to rest (linear growth {_growths(linear)} per lap)"
     )
     smooth_run = "that it rests without rounding was run in floating point, from the same starts"
+    certainty = every_run(group.model, runs, lambda one: _by_rounding(group, model, one), subject.time_limit)
+    told = told_choices(group.model, run.choices)
     yield question.conflict(
-        message, _places(group), group.names, evidence, certain=len(swinging) == corner_count(group.model),
-        assumptions=(*told_choices(group.model, run.choices), smooth_run, *group.model.abstractions),
+        message, _places(group), group.names, evidence, certain=certainty.certain,
+        assumptions=(*told, smooth_run, *certainty.assumptions, *group.model.abstractions),
         repairs=_repairs(subject, group),
     )  # fmt: skip
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from coherence.base.clock import now
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
@@ -20,11 +21,13 @@ from coherence.loops.designs.groups import LAPS, Group, place
 from coherence.model.model import AIM, Model, SampledLoop
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant
+from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.orbits import hyperperiod
 from coherence.simulate.execute.slices import sliced
-from coherence.simulate.execute.starts import corner_count, corners
+from coherence.simulate.execute.starts import corners
 from coherence.simulate.execute.timeline import shown, told_choices
 from coherence.verify.facts.signs import BOTH, NONE, plant_sign
+from coherence.verify.promises.certainty import POSSIBLE, Certainty, certainty
 
 ENOUGH = 3  # actions in one direction, each after a reading that is further off
 
@@ -104,10 +107,11 @@ def _positive(question: Question, subject: Subject, group: Group, loop: SampledL
         f"{shown(model, loop.signal, away.commands[-1])}, and each step moves its reading further from the setpoint: "
         f"{_figure(away.readings[0])} to {_figure(away.readings[-1])}, wanted {_figure(away.setpoint)}"
     )
-    assumptions = (*told_choices(model, away.choices), *model.abstractions)
+    comes = _certainty(model, loop, steps, now() + subject.time_limit)
+    assumptions = (*told_choices(model, away.choices), *comes.assumptions, *model.abstractions)
     return question.conflict(
         message, places, (loop.name,), evidence,
-        certain=len(shown_runs) == corner_count(model), assumptions=assumptions, repairs=_repairs(subject, loop),
+        certain=comes.certain, assumptions=assumptions, repairs=_repairs(subject, loop),
     )  # fmt: skip
 
 
@@ -124,6 +128,18 @@ def _evidence(group: Group, loop: SampledLoop, away: Away) -> Evidence | None:
         f"{loop.signal} after": (away.commands[-1], ""),
     }
     return witnessed(group.model, away.choices, away.instants, "one sign along every way, and exact execution", numbers)
+
+
+def _certainty(model: Model, loop: SampledLoop, steps: Sequence[Away | None], deadline: float) -> Certainty:
+    """Returns whether the loop acts away from its setpoint whatever the design leaves open."""
+    if one_ended(model) or None in steps:
+        return POSSIBLE
+
+    def moved(choices: Choices) -> int:
+        found_away = tried(away, model, loop, choices)
+        return len(found_away.instants) if found_away is not None else 0
+
+    return certainty(model, moved, deadline)
 
 
 def _aways(model: Model, loop: SampledLoop) -> list[Away | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from coherence.base.number_text import figure_unit, render_quantity
@@ -20,9 +20,9 @@ from coherence.loops.designs.groups import Group, place
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.orbits import LongRun
-from coherence.simulate.execute.starts import corner_count
 from coherence.simulate.execute.timeline import shown, told_choices
 from coherence.verify.facts.satisfiability import plain as steady
+from coherence.verify.promises.exact_runs import every_run
 
 SHOWN = 60  # instants of a run
 
@@ -34,8 +34,7 @@ def answers(question: Question, subject: Subject, but: frozenset[str] = frozense
         still = [run for run in every if settled(run)]
         for loop in group.loops if but.isdisjoint(group.names) else ():
             unmet = [(run, reading) for run in still if (reading := tried(_unmet, group.model, loop, run)) is not None]
-            certain = len(unmet) == len(every) == corner_count(group.model)
-            if unmet and (finding := _answer(question, subject, group, loop, unmet[0], certain=certain)) is not None:
+            if unmet and (finding := _answer(question, subject, group, loop, every, unmet[0])) is not None:
                 yield finding
 
 
@@ -56,6 +55,10 @@ def _unmet(model: Model, loop: SampledLoop, run: LongRun) -> tuple[Fraction, Fra
     return (reading, setpoint) if above and not away else None
 
 
+def _is_unmet(model: Model, loop: SampledLoop, run: LongRun) -> bool:
+    return settled(run) and tried(_unmet, model, loop, run) is not None
+
+
 def _at_rest(model: Model, tree: Tree) -> Tree:
     """Returns the expression with its outputs, where nothing changes: the past is the present."""
 
@@ -67,7 +70,7 @@ def _at_rest(model: Model, tree: Tree) -> Tree:
 
 def _answer(
     question: Question, subject: Subject, group: Group, loop: SampledLoop,
-    unmet: tuple[LongRun, tuple[Fraction, Fraction]], *, certain: bool,
+    every: Sequence[LongRun], unmet: tuple[LongRun, tuple[Fraction, Fraction]],
 ) -> Finding | None:  # fmt: skip
     (run, reading), bound = unmet, loop.bounds.high
     assert bound is not None
@@ -84,9 +87,11 @@ def _answer(
         f"{shown(group.model, loop.signal, bound)} and the target of {loop.name} unmet: "
         f"it reads {reads}, wanted {wanted}"
     )
+    certainty = every_run(group.model, every, lambda one: _is_unmet(group.model, loop, one), subject.time_limit)
+    assumptions = (*told_choices(group.model, run.choices), *certainty.assumptions)
     return question.conflict(
-        message, (place(loop), *_bounds(loop)), group.names, evidence, certain=certain,
-        assumptions=told_choices(group.model, run.choices), repairs=_room(subject, loop, reading[0] / reading[1]),
+        message, (place(loop), *_bounds(loop)), group.names, evidence, certain=certainty.certain,
+        assumptions=assumptions, repairs=_room(subject, loop, reading[0] / reading[1]),
     )  # fmt: skip
 
 

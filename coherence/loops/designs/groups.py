@@ -27,9 +27,11 @@ from coherence.simulate.execute.exact import Choices, MissingValueError, replay
 from coherence.simulate.execute.orbits import FollowedRun, LongRun, long_run
 from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
 from coherence.simulate.execute.slices import blocked, feedback_groups, modes_read, sliced
-from coherence.simulate.execute.starts import corner_count, corners, fixed_at
+from coherence.simulate.execute.starts import corners, fixed_at
 from coherence.simulate.execute.timeline import shown, timeline, told_choices, told_constants
+from coherence.verify.promises.certainty import POSSIBLE, Certainty
 from coherence.verify.promises.every_delay import for_every_delay
+from coherence.verify.promises.exact_runs import every_run
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
 VALUE_OF = "a value of "
@@ -156,8 +158,9 @@ def _answer(question: Question, subject: Subject, group: Group) -> Finding:
         finding = _settles(question, group, corner_runs, rests, why, deadline)
         if finding.verdict is not Verdict.PROVED and not _is_open(group.model):
             other = _swinging(group, deadline)
-        return finding if other is None else _conflict(question, subject, group, other, everywhere=False)
-    return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == corner_count(group.model))
+        return finding if other is None else _conflict(question, subject, group, other, POSSIBLE)
+    certainty = every_run(group.model, corner_runs, lambda run: oscillates(group, run), subject.time_limit)
+    return _conflict(question, subject, group, swinging[0], certainty)
 
 
 def _rests(group: Group, deadline: float) -> tuple[Rests | RangeRests, str, LongRun | None]:
@@ -191,7 +194,7 @@ def oscillates(group: Group, run: LongRun) -> bool:
     return run.orbit is not None and any(map(run.orbit.turns, group.signals))
 
 
-def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, *, everywhere: bool) -> Finding:
+def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, certainty: Certainty) -> Finding:
     orbit = run.orbit
     assert orbit is not None
     numbers: dict[str, tuple[Fraction | float | int, str]] = {"period": (orbit.period, "s")}
@@ -220,8 +223,9 @@ def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, 
     verb = "never settles" if len(group.loops) == 1 else "never settle"
     message = f"{' and '.join(group.names)} {verb}: {', '.join(moves)}, every {render_clock(orbit.period)}"
     return question.conflict(
-        message, group.places, group.names, evidence, certain=everywhere, repairs=_repairs(subject, group),
-        assumptions=(*told_choices(group.model, run.choices), *group.model.abstractions),
+        message, group.places, group.names, evidence, certain=certainty.certain,
+        repairs=_repairs(subject, group),
+        assumptions=(*told_choices(group.model, run.choices), *certainty.assumptions, *group.model.abstractions),
     )  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 Open are constants and starts within their ranges, values that vary, the order of loops of equal rank, and the phase of
 a loop that states none.  Finitely many choices are all run.  Of a range of reals, of what varies, of phases that no
-patterns stand for, and of more orders than are enumerated, the ends and some between are run: then the answer says of
-how many runs it is.
+patterns stand for, and of more orders than are enumerated, the ends and some between are run, with few starts all of
+them at the lower ends of constants: then the answer says of how many runs it is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from random import Random
 from coherence.base.clock import is_over, part_until
 from coherence.findings.question_input import details_are_asked
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.model.model import Model
+from coherence.model.model import Interval, Model
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.starts import between, corners, finite
@@ -89,7 +89,16 @@ def _starts(model: Model) -> tuple[list[Choices], bool]:
         return list(finite(model, FEW_STARTS)), True
     except NotExactError:
         pass
-    return [*corners(model, MOST_CHOICES), *between(model, DRAWN)], False
+    return [*corners(model, MOST_CHOICES), *between(model, DRAWN), *_starts_at_lower_ends(model)], False
+
+
+def _starts_at_lower_ends(model: Model) -> list[Choices]:
+    """Returns every start with each constant at its lower end, where there are few."""
+    lowest = {p: replace(c, range=Interval(c.range.low, c.range.low)) for p, c in model.constants.items()}
+    try:
+        return list(finite(replace(model, constants=lowest), FEW_STARTS))
+    except NotExactError:
+        return []
 
 
 def _phases(model: Model, waits: tuple[Fraction, ...]) -> tuple[list[dict[str, Fraction]], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -90,13 +90,25 @@ def _until(deadline: float, source: Iterator[LongRun]) -> Iterator[LongRun]:
 
 def in_every_run(subject: Subject, part: ClosedRuns, is_so: Callable[[LongRun], bool]) -> Certainty:
     """Returns whether all runs are so, whatever the design leaves open: ranges, what varies, orders and phases."""
-    from coherence.verify.promises.certainty import certainty
+    return every_run(part.model, part.runs, is_so, subject.time_limit)
+
+
+def every_run(model: Model, known: Sequence[LongRun], is_so: Callable[[LongRun], bool], seconds: float) -> Certainty:
+    """Returns whether all runs are so, the known ones and those between them, of other phases and of other orders.
+
+    Of a fact whose other end no run reads nothing is certain.
+    """
+    from coherence.simulate.execute.open_ranges import one_ended
+    from coherence.verify.promises.certainty import POSSIBLE, certainty
+
+    if one_ended(model) or not all(map(is_so, known)):
+        return POSSIBLE
 
     def executed(choices: Choices) -> int:
-        run = run_with(part.model, choices)
+        run = next((own for own in known if own.choices == choices), None) or run_with(model, choices)
         return len(run.instants) if run is not None and is_so(run) else 0
 
-    return certainty(part.model, executed, now() + subject.time_limit)
+    return certainty(model, executed, now() + seconds)
 
 
 def swings(run: LongRun, signals: tuple[str, ...]) -> bool:

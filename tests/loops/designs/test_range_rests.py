@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from coherence.base.solver import unsat
+from coherence.door.check import check
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
 from coherence.loops.designs.range_rests import (
@@ -223,3 +224,38 @@ def test_the_parts_fill_the_rectangle_and_the_solver_finds_what_a_lattice_misses
     assert not any(decisions.holds_at(point) for decisions in known[:3])
     assert any(decisions.holds_at(point) for decisions in known)
     assert _outside(spans, known) is None
+
+
+# -- certainty --------------------------------------------------------------------------------------------------
+
+SWINGING = """coherence: 1
+components: {{pool: {{desired: 0 .. 12, load: 2.6 .. 6.6{gain}, util: "load / max(desired, 1)"}}}}
+loops:
+  hpa:
+    target: {{signal: pool.util, setpoint: 100 %, tolerance: 10 %}}
+    timescale: {{period: 15 s, phase: 0 s, lands: 35 s}}
+    actuation: {{count: commanded, signal: pool.desired, bounds: [1, 12]{start}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("gain", "start"),
+    [
+        ("", ", from: 5"),
+        pytest.param(", k: 0.9 .. 1.1", ", from: 5", marks=pytest.mark.slow),
+        pytest.param("", "", marks=pytest.mark.slow),
+    ],
+)
+def test_a_swing_at_each_end_of_a_range_is_not_certain_where_a_run_between_them_rests(gain: str, start: str) -> None:
+    """Members 5 are right for a load of 5, and 3 for one of 2.6: no command is ever moved from there."""
+    text = SWINGING.format(gain=gain, start=start)
+    text = text.replace('"load /', '"k * load /') if gain else text
+    (finding,) = check(text, select="COH301")
+    assert (str(finding.verdict), finding.certainty) == ("conflict", "possible")
+
+
+def test_a_swing_from_the_only_start_is_certain() -> None:
+    text = SWINGING.format(gain="", start=", from: 5").replace("2.6 .. 6.6", "6.6")
+    (finding,) = check(text, select="COH301")
+    assert finding.certainty == "certain"
+    assert not any("certain by" in text for text in finding.assumptions)
