@@ -150,10 +150,10 @@ def _cycles(
     )
     smooth_run = "that it rests without rounding was run in floating point, from the same starts"
     certainty = every_run(group.model, runs, lambda one: _by_rounding(group, model, one), subject.time_limit)
-    told = told_choices(group.model, run.choices)
+    chosen = told_choices(group.model, run.choices)
     yield question.conflict(
         message, _places(group), group.names, evidence, certain=certainty.certain,
-        assumptions=(*told, smooth_run, *certainty.assumptions, *group.model.abstractions),
+        assumptions=(*chosen, smooth_run, *certainty.assumptions, *group.model.abstractions),
         repairs=_repairs(subject, group),
     )  # fmt: skip
 

@@ -136,8 +136,8 @@ def _certainty(model: Model, loop: SampledLoop, steps: Sequence[Away | None], de
         return POSSIBLE
 
     def moved(choices: Choices) -> int:
-        found_away = tried(away, model, loop, choices)
-        return len(found_away.instants) if found_away is not None else 0
+        moving_away = tried(away, model, loop, choices)
+        return len(moving_away.instants) if moving_away is not None else 0
 
     return certainty(model, moved, deadline)
 
