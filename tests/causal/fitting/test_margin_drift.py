@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -117,3 +118,22 @@ def test_samples_that_are_missing_are_left_out() -> None:
     assert drift.low < -1e-3 < drift.high
     assert drift.shrinks
     assert filtered_drift(TIMES[:9], np.ones(9), np.zeros((9, 0))) is None
+
+
+def measured_with_noise(rows: int, seed: int) -> Floats:
+    """Returns what keeps 99 % of its last value, as a gauge tells it that adds noise of its own to each sample."""
+    rng = np.random.default_rng(10_000 + seed)
+    return np.asarray(40 + remembering(0.99, rows, seed) + 3 * rng.normal(size=rows), np.float64)
+
+
+def smooth_walk(rows: int, seed: int) -> Floats:
+    """Returns a walk whose steps keep 80 % of the one before."""
+    return np.asarray(500 + np.cumsum(remembering(0.8, rows, seed)), np.float64)
+
+
+@pytest.mark.parametrize("noise", [measured_with_noise, smooth_walk])
+def test_what_remembers_more_than_two_steps_does_not_shrink(noise: Callable[[int, int], Floats]) -> None:
+    times = np.asarray(60.0 * np.arange(500), np.float64)
+    drifts = [filtered_drift(times, noise(500, seed), np.zeros((500, 0))) for seed in range(60)]
+    shrinking = sum(drift is not None and drift.shrinks for drift in drifts)
+    assert shrinking <= 6  # 1.5 of 60 at best; with two steps of memory alone: 18 and 19
