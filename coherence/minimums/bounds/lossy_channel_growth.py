@@ -24,8 +24,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Role, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, ProofGrade, Recheck, Role, Status, Symbol, Trend
 from coherence.minimums.bounds._inductions import refuted
+
+
+def growth(inputs: Inputs) -> float:
+    """Returns (p + (1 - p) 2^(-m b))^(-1/m), also where its moment is so small or large that powers of it round."""
+    loss, bits, moment = (float(inputs[name]) for name in ("loss", "bits", "moment"))
+    if loss == 0:
+        return float(2**bits)
+    known, cut = 1 - loss, moment * bits * math.log(2)
+    mean = loss + known * math.exp(-cut)
+    return math.exp(-(math.log(mean) if mean < 1 / 2 else math.log1p(known * math.expm1(-cut))) / moment)
 
 
 def halves() -> Checked:
@@ -59,16 +69,18 @@ BOUND = Bound(
     loss="B",
     symbols=(
         Symbol("loss", "1", "share of messages that are lost", Trend.FALLS, most=1, sign="p"),
-        Symbol("bits", "1", "bits of a message", Trend.RISES, sign="b"),
+        Symbol("bits", "1", "bits of a message", Trend.RISES, most=1000, sign="b"),
         Symbol("moment", "1", "moment that stays bounded (2: mean square)", Trend.FALLS, open_=True, sign="m"),
     ),
-    formula="power(loss + (1 - loss) * power(2, -moment * bits), -1 / moment)",
+    compute=growth,
     assumptions=("linear_plant", "independent_losses", "uniform_samples", "delimited_messages"),
     source="Sahai and Mitter 2006; Minero et al. 2009",
     examples=(
         Example({"loss": Fraction(1, 2), "bits": 1, "moment": 2}, math.sqrt(1.6), "1/sqrt(1/2 + 1/8)"),
         Example({"loss": 0, "bits": 3, "moment": 2}, 8.0, "no losses: the data rate"),
         Example({"loss": Fraction(4, 9), "bits": 60, "moment": 2}, 1.5, "all of a reading: lost_readings"),
+        Example({"loss": Fraction(1, 2), "bits": 1, "moment": 1e-300}, math.sqrt(2), "the mean of the logarithm"),
+        Example({"loss": 0, "bits": 1000, "moment": 9}, 2.0**1000, "no losses: the data rate"),
     ),
     proofs=(
         Recheck("smt", "one bit and the mean square, for every law of two cells", halves, ProofGrade.PART),
