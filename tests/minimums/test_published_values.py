@@ -35,6 +35,7 @@ CASES: tuple[tuple[str, float], ...] = (  # command, value in SI units (bytes fo
     ("linearizable_write uncertainty=8_ms", 0.004),
     ("partition_answer_time duration=2_min", 120.0),
     ("ski_rental price=2", 1.5),
+    ("rental_by_lot_ratio price=1000", 1 / (1 - 0.999**1000)),
     ("task_system_ratio states=10", 19.0),
     ("selfish_placement_ratio servers=3", 1.5),
     ("list_scheduling_ratio servers=3", 5 / 3),

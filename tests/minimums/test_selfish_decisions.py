@@ -114,3 +114,15 @@ def test_users_who_bid_lose_no_more_than_their_ratio(users: int) -> None:
         worst = max(worst, most / worth(got))
         assert most <= ratio("shares_by_bids_ratio", users=users) * worth(got) * (1 + 1e-6)
     assert worst > 1.02
+
+
+@pytest.mark.parametrize("price", [1, 2, 5, 9])
+def test_the_best_rule_by_lot_of_a_linear_program_has_the_ratio_of_rent_or_buy(price: int) -> None:
+    """Least ratio over chances of each day to buy, on every last day."""
+    days = range(1, 2 * price + 1)
+    rows = [
+        [*(last if last < day else day - 1 + price for day in days), -min(last, price)] for last in range(1, 3 * price)
+    ]
+    least = linprog([0.0] * len(days) + [1.0], A_ub=rows, b_ub=[0.0] * len(rows), A_eq=[[1.0] * len(days) + [0.0]],
+                    b_eq=[1.0])  # fmt: skip
+    assert least.fun == pytest.approx(ratio("rental_by_lot_ratio", price=price), rel=1e-7)

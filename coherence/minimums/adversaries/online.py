@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
 from coherence.minimums.bound import Inputs, several
+from coherence.minimums.bounds.rental_by_lot_ratio import worst_ratio
 from coherence.minimums.floors import Number
 
 
@@ -23,6 +24,18 @@ def bought(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
     rules = [choose(days)] if "deterministic_policy" not in dropped else [choose(days), choose(days)]  # a coin
     paid = [[last if last < day else day - 1 + price for day in rules] for last in days]
     return max(Fraction(sum(p), len(p)) / min(last, price) for last, p in zip(days, paid, strict=True))
+
+
+def drawn(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """A rule draws the day on which it buys, with weights of its own for each day, and the last day is the worst."""
+    assert bound
+    price = int(inputs["price"])
+    if "offline_optimum" in dropped or ("no_forecast" in dropped and choose((False, True))):
+        return Fraction(1)  # beside another rule that knows as little, or the last day is known
+    weights = {day: Fraction(choose(WEIGHTS[price])) for day in range(1, price + 2)}
+    if not any(weights.values()):
+        raise HopelessError
+    return worst_ratio({day: weight / sum(weights.values()) for day, weight in weights.items()}, price)
 
 
 def served(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
@@ -124,6 +137,7 @@ def tried(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
     return max(counts)
 
 
+WEIGHTS = {1: (0, 1), 2: (0, 1, 2, 3), 3: (0, 4, 6, 9)}  # by price
 HUGE = Fraction(10**9)  # of a ratio to nothing
 TRACES = (((0, 1, 2), (4, 1, 2)), ((0, 0), (3, 1)), ((0, 0, 1), (2, 3, 1)))
 ADVERSARIES = (
@@ -132,6 +146,12 @@ ADVERSARIES = (
         {"ski_rental": tuple({"price": Fraction(b)} for b in (1, 2, 5))},
         bought,
         ("deterministic_policy", "no_forecast", "offline_optimum"),
+    ),
+    Adversary(
+        "a day to buy that is drawn",
+        {"rental_by_lot_ratio": tuple({"price": Fraction(b)} for b in WEIGHTS)},
+        drawn,
+        ("no_forecast", "offline_optimum"),
     ),
     Adversary(
         "tasks that charge where a rule is",

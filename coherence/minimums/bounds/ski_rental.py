@@ -68,6 +68,7 @@ BOUND = Bound(
         "offline_optimum",
         "no_forecast",
     ),
+    without={"deterministic_policy": "rental_by_lot_ratio"},
     source="Karlin, Manasse, Rudolph and Sleator 1988",
     examples=(
         Example({"price": 10}, 1.9, "published"),
