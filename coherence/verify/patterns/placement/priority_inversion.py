@@ -150,15 +150,19 @@ def _may_fill(facts: DesignFacts, lower: Sequence[Workload], thing: str) -> bool
 
     Those that call it themselves may; others hold no more than the members of what calls it for them.
     """
-    callers = [call for call in facts.design.calls if str(call.callee) == thing]
-    if {str(call.caller) for call in callers} & {own.name for own in lower}:
+    names, workloads = {own.name for own in lower}, facts.design.workload
+    calls = [call for call in facts.design.calls if str(call.callee) == thing]
+    callers = [call for call in calls if str(call.caller) in names or str(call.caller) not in workloads]
+    if names.intersection(str(call.caller) for call in callers):
         return True
     from coherence.verify.patterns.placement._held_members import holds_one, member_count
 
     bounds = [(holds_one(None, call), copies(facts, str(call.caller))) for call in callers]
     members = member_count(facts, thing)
     most = [bound.high if once and bound is not None else None for once, bound in bounds]
-    return members is None or None in most or sum(number for number in most if number is not None) >= members.few
+    if members is None or members.gone is not None:
+        return True
+    return None in most or sum(number for number in most if number is not None) >= members.few
 
 
 def _reaching(facts: DesignFacts, thing: str, *, without: str = "") -> list[Workload]:
