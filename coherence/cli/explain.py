@@ -53,10 +53,10 @@ def _near(name: str) -> str:
     from coherence.base.errors import did_you_mean
     from coherence.findings.diagnostic_domains import domains
     from coherence.findings.registry import question_pages
-    from coherence.findings.topics import topic_names
+    from coherence.findings.topics import topic_words
     from coherence.language.pages.part_pages import part_names
     from coherence.language.pages.reference import declared_keys
 
     codes = [word for page in question_pages() for word in (page.code, page.slug)]
     keys = [word for key in declared_keys() for word in (key.path, key.path.rpartition(".")[2])]
-    return did_you_mean(name, [*codes, *keys, *part_names(), *domains(), *topic_names()])
+    return did_you_mean(name, [*codes, *keys, *part_names(), *domains(), *topic_words()])

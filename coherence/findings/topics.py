@@ -1,6 +1,6 @@
 """Says of topics that people ask about which command answers, and what is refused with its reason.
 
-Each file `topics/NAME.toml` is one topic.
+Each file `topics/NAME.toml` is one topic; `also` holds other words that people ask for it by.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 from coherence.findings.diagnostic_domains import Domain
@@ -21,6 +22,7 @@ class Topic:
     title: str
     answered: tuple[str, ...]
     refused: tuple[str, ...]
+    also: tuple[str, ...] = ()
 
     def page(self) -> Iterator[str]:
         """Yields its page, line by line."""
@@ -35,12 +37,25 @@ def topic_names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml")))
 
 
-def topic(name: str) -> Topic | None:
-    """Returns the topic of a name; None where there is none."""
-    if name not in topic_names():
-        return None
-    data = tomllib.loads(files(__package__).joinpath("topics", f"{name}.toml").read_text(encoding="utf-8"))
-    return Topic(name, data["title"], tuple(data["answered"]), tuple(data["refused"]))
+@cache
+def _topics() -> dict[str, Topic]:
+    """Returns the topics by each word that asks for one of them."""
+    by_word = {}
+    for name in topic_names():
+        data = tomllib.loads(files(__package__).joinpath("topics", f"{name}.toml").read_text(encoding="utf-8"))
+        own = Topic(name, data["title"], tuple(data["answered"]), tuple(data["refused"]), tuple(data.get("also", ())))
+        by_word.update(dict.fromkeys((name, *own.also), own))
+    return by_word
+
+
+def topic_words() -> tuple[str, ...]:
+    """Returns each word that asks for a topic."""
+    return tuple(_topics())
+
+
+def topic(word: str) -> Topic | None:
+    """Returns the topic of a name or of another word for it; None where there is none."""
+    return _topics().get(word)
 
 
 def domain_page(domain: Domain) -> Iterator[str]:

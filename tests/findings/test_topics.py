@@ -9,16 +9,20 @@ import pytest
 from coherence.cli._run import run
 from coherence.findings.diagnostic_domains import domain, domains
 from coherence.findings.registry import question_pages
-from coherence.findings.topics import domain_page, topic, topic_names
+from coherence.findings.topics import Topic, domain_page, topic, topic_names, topic_words
 from coherence.minimums.registry import bounds
 
 COMMAND = re.compile(r"coherence ([a-z]+)(?: ([a-z_]+|DESIGN))?")
 
 
-def lines_of(name: str) -> list[str]:
+def named(name: str) -> Topic:
     own = topic(name)
     assert own is not None
-    return [*own.answered, *own.refused]
+    return own
+
+
+def lines_of(name: str) -> list[str]:
+    return [*named(name).answered, *named(name).refused]
 
 
 @pytest.mark.parametrize("name", topic_names())
@@ -61,3 +65,17 @@ def test_explain_prints_topics_and_domains(capsys: pytest.CaptureFixture[str]) -
     assert "agentic system stability" in capsys.readouterr().out
     assert run(["explain", "hybrid-clowd"]) == 2
     assert "hybrid-cloud" in capsys.readouterr().err
+
+
+def test_other_words_ask_for_a_topic_and_for_one_alone() -> None:
+    owners = {word: name for name in topic_names() for word in (name, *named(name).also)}
+    assert len(owners) == sum(1 + len(named(name).also) for name in topic_names())
+    assert all(topic(word) == named(name) for word, name in owners.items())
+    assert set(topic_words()) == set(owners)
+
+
+def test_explain_hears_words_of_the_field(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "dispatcher"]) == 0
+    assert "balancer: " in capsys.readouterr().out
+    assert run(["explain", "load-balncer"]) == 2
+    assert "did you mean 'load-balancer'?" in capsys.readouterr().err
