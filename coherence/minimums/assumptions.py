@@ -45,6 +45,8 @@ _ALL = (
     Assumption("independent_failures", "tries fail independently", "failures that come together"),
     Assumption("same_cause", "every layer retries the same failures", "a cause that one layer does not retry"),
     Assumption("abandoned_work_is_served", "a try that timed out is still served", "cancellation"),
+    Assumption("life_of_one_node", "`mtbf` of a job is the mean life of one of its nodes, not of the whole job",
+               "an `mtbf` that is of the whole job: write it times the number of nodes"),
     Assumption("full_recompute", "lost work since the last checkpoint is done again", "partial recovery"),
     Assumption("blocking_checkpoint", "work stands while a checkpoint is written", "asynchronous checkpoints"),
     Assumption("peak_rates", "units work at their stated peak", "a rate above the data sheet's"),

@@ -160,12 +160,14 @@ class Application:
     """Where a bound applies in a design: `thing` in its words, the range of every symbol that the design states.
 
     `missing`: symbol -> the key or measurement that would give it; then there is no number, and no guess.
+    `assumptions`: names of what the reading of the design assumes, beside what the bound does.
     """
 
     thing: str
     spans: Mapping[str, tuple[Fraction | float, Fraction | float]]
     missing: Mapping[str, str]
     places: tuple[Place, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ class DesignFloor:
     floor: Floor | None
     why: str = ""
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Returns the names of what the bound and the reading of the design assume."""
+        return (*self.bound.assumptions, *self.application.assumptions)
+
 
 def design_floors(design: Design, chosen: Iterable[Bound] | None = None) -> tuple[DesignFloor, ...]:
     """Returns the floors by loss type, then by bound and thing; the same in every run."""

@@ -28,6 +28,7 @@ class Gathered:
         self.spans: dict[str, Span] = {}
         self.missing: dict[str, str] = {}
         self.places: list[Place] = []
+        self.assumptions: tuple[str, ...] = ()
 
     def quantity(self, symbol: str, stated: object, key: str) -> Gathered:
         """Adds the range of a quantity of the design; `key` is what to write (or measure) where there is none."""
@@ -50,7 +51,8 @@ class Gathered:
 
     def application(self) -> Application:
         """Returns the application as far as it is known."""
-        return Application(self.thing, dict(self.spans), dict(self.missing), tuple(dict.fromkeys(self.places)))
+        places = tuple(dict.fromkeys(self.places))
+        return Application(self.thing, dict(self.spans), dict(self.missing), places, self.assumptions)
 
 
 @dataclass(frozen=True)

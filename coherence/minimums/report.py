@@ -73,7 +73,7 @@ def design_text(path: str, floors: Sequence[DesignFloor]) -> Iterator[str]:
     if missing:
         yield "\nWithout a number:"
         yield from (f"  {one.bound.name} of {one.application.thing}: {one.why}" for one in missing)
-    used = dict.fromkeys(name for one in known for name in one.bound.assumptions)
+    used = dict.fromkeys(name for one in known for name in one.assumptions)
     if used:
         yield "\nAssumed:"
         yield from (f"  {name}: {assumption(name).says}" for name in used)
@@ -231,7 +231,7 @@ def _floor_row(owner: DesignFloor, floor: Floor) -> dict[str, Any]:
         **floor_json(floor),
         "thing": owner.application.thing,
         "loss": owner.bound.loss,
-        "assumptions": list(owner.bound.assumptions),
+        "assumptions": list(owner.assumptions),
         "places": [{"file": p.file, "line": p.line, "column": p.column, "label": p.label} for p in places],
     }
 

@@ -8,10 +8,14 @@ from fractions import Fraction
 
 import pytest
 
+from coherence.door.bound import read_span
 from coherence.language.reading import read_text
+from coherence.minimums.assumptions import assumption
 from coherence.minimums.design_floors import DesignFloor, design_floors
 from coherence.minimums.floors import at
+from coherence.minimums.losses.measured import measurements
 from coherence.minimums.registry import entry
+from coherence.minimums.report import design_text
 from coherence.simulate.jobs.closed_forms import best_interval
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.jobs.run import simulate
@@ -85,3 +89,28 @@ def test_no_run_of_the_same_design_beats_its_floor_and_the_best_interval_attains
         error = STANDARD_ERRORS * statistics.stdev(lost) / len(lost) ** 0.5
         assert statistics.fmean(lost) > float(floor.low) - error
         assert interval != best or statistics.fmean(lost) < float(floor.low) + error + 0.01  # whole seconds, last save
+
+
+def test_what_is_read_of_a_job_is_named_as_assumed_of_its_floors_alone() -> None:
+    assert all("life_of_one_node" in one.assumptions for one in floors(WHOLE).values())
+    assert "life_of_one_node" not in entry("checkpoint_overhead").bound.assumptions
+    assert f"  life_of_one_node: {assumption('life_of_one_node').says}" in list(
+        design_text("d", list(floors(WHOLE).values()))
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [
+        ({"rank.checkpoint_overhead": "1 %"}, True),  # the floor of 96 nodes is 5 %: their life may be that of the job
+        ({"rank.checkpoint_overhead": "12 %"}, False),
+        ({"rank.checkpoint_overhead": "1 %", "rank.checkpoint_overhead.mtbf": "93 h"}, False),
+        ({"rank.job_failure_time": "9000 h"}, True),
+        ({"rank.job_failure_time": "90 h"}, False),
+    ],
+)
+def test_a_measurement_beyond_the_floor_of_a_job_accuses_what_was_read(written: dict[str, str], named: bool) -> None:
+    design = read_text(JOB % WHOLE)
+    texts = [f"{where}={value}" for where, value in written.items()]
+    (found,) = measurements(texts, design, design_floors(design), read_span)
+    assert any(line.startswith("life_of_one_node: ") for line in found.explanation) is named

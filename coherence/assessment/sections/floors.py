@@ -22,7 +22,7 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
     ]  # fmt: skip
     header = ("thing", "quantity", "floor", "kind", "loss", "known by")
     shown = table("What nothing does better, under the assumptions below", header, rows, numbers="2")
-    used = dict.fromkeys(name for floor in known for name in floor.bound.assumptions)
+    used = dict.fromkeys(name for floor in known for name in floor.assumptions)
     assumed = table("Assumed", ("assumption", "says"), [(name, assumption(name).says) for name in used])
     lacking = table("Without a number", ("thing", "bound", "missing"), missing)
     none = note("No bound of the registry applies to this design with the numbers that it states.")

@@ -95,6 +95,7 @@ def _life(gathered: Gathered, symbol: str, job: Component) -> Gathered:
         return gathered.needs(symbol, f"mtbf of {job.name}: the mean life of a node, a time above 0 s")
     gathered.span(symbol, stated.low, stated.high)
     gathered.places.append(stated.place.labelled(f"mean life of one node of {job.name}"))
+    gathered.assumptions = ("life_of_one_node",)
     return gathered
 
 

@@ -118,7 +118,16 @@ def _measured(
     decomposed = _decomposed(thing, bound, measured, application.floor, design)
     if bound.stands and bound.quantifier is Quantifier.WORST and measured[0] < application.floor.high and not largest:
         decomposed = replace(decomposed, shares=None, explanation=(RUN_OF_WORST,), worth=(), cost=None)
+    if _contradicts(decomposed) and not given:
+        note = (*(f"{name}: {assumption(name).refuted_by}" for name in known.assumptions), *note)
     return replace(decomposed, explanation=(*decomposed.explanation, *note))
+
+
+def _contradicts(found: FloorMeasurement) -> bool:
+    """Returns whether the measurement lies beyond its floor or ceiling, so that something assumed is wrong."""
+    if found.shares is not None:
+        return bool(found.shares.violated)
+    return found.bound.role is Role.CEILING and found.measured[0] > found.floor.high
 
 
 MAXIMUM = "max "
