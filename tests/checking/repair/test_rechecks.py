@@ -138,6 +138,27 @@ loops:
 """
 
 
+PIECES = """coherence: 1
+components:
+  node: {copies: 3, memory: 64 GiB}
+  web: {copies: 10 .. 39, needs: {memory: 5 GiB}, runs_on: node}
+"""
+HELD = """coherence: 1
+components: {gpu: {count: 16}, llm: {copies: 2 .. 20, needs: 2 gpu}}
+"""
+WITHHELD = """coherence: 1
+components: {hosts: {copies: 3, failing: 0 .. 2}}
+limits: {outlier: {counts: hosts.ejected, at_most: 10 % of hosts.copies round up}}
+loops:
+  outlier_detection: {trigger: hosts.errors > 5, actuation: {signal: hosts.ejected, law: step, by: 1, bounds: [0, 3]}}
+  health_check: {trigger: hosts.silent > 3, actuation: {signal: hosts.ejected, law: step, by: 1, bounds: [0, 3]}}
+"""
+LEASE = """coherence: 1
+components: {worker: {returns: always, takes: {serve: 10 h}}}
+timers: {lease: {from: worker starts, after: 90 s, renew: 2 min, then: restart worker}}
+"""
+
+
 def absent(text: str, code: str) -> list[Finding]:
     own = [module for module in question_modules() if module.questions[0].code == code]
     return absences(Subject(read_text(text, "d"), {"d": text}), own)
@@ -147,6 +168,11 @@ def absent(text: str, code: str) -> list[Finding]:
     ("code", "text", "old", "new"),
     [
         ("COH231", SOLD_TWICE, "batch.running >= 10", "batch.running >= 8"),
+        ("COH211", HELD, "2 .. 20", "2 .. 8"),
+        ("COH211", HELD, "count: 16", "count: 40"),
+        ("COH211", PIECES, "10 .. 39", "10 .. 36"),
+        ("COH218", LEASE, "after: 90 s", "after: 3 min"),
+        ("COH240", WITHHELD, "10 %", "35 %"),
         ("COH304", BLIND, "hold_down: 1 min", "hold_down: 1 min, cooldown: 15 s"),
     ],
 )
@@ -159,6 +185,34 @@ def test_a_silent_question_proves_of_the_repaired_design_alone_that_nothing_is_t
     assert proof.evidence.certificate is not None
     assert unsat(proof.evidence.certificate, timeout_ms=5_000).unsat
     assert not absent(text, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("COH211", PIECES.replace("10 .. 39", "10 .. 37")),  # 185 GiB of 192, but twelve of 5 GiB fit in 64
+        ("COH211", HELD.replace("2 .. 20", "2 .. 8").replace("2 gpu}", "2 gpu}, x: {copies: unknown, needs: 2 gpu}")),
+        ("COH211", HELD.replace("2 .. 20", "2 .. 8").replace("16}", "8 .. 16}")),
+        ("COH218", LEASE.replace("after: 90 s", "after: 90 s .. 3 min")),
+        ("COH218", LEASE.replace("after: 90 s", "after: 2 min")),
+        ("COH240", WITHHELD.replace("10 %", "35 %").replace("copies: 3", "copies: 2 .. 3").replace("35 %", "34 %")
+            .replace("round up", "round down")),
+    ],
+)  # fmt: skip
+def test_what_could_still_happen_is_not_said_to_be_absent(code: str, text: str) -> None:
+    assert not absent(text, code)
+
+
+def test_timers_that_end_with_one_event_are_raised_together_and_none_forestalls_the_other() -> None:
+    text = """coherence: 1
+components: {pod: {takes: {start: 5 s .. 10 min}}}
+timers:
+  short: {from: pod starts, after: 2 min, unless: pod.start ends, then: delete pod}
+  long: {from: pod starts, after: 5 min, unless: pod.start ends, then: fail job}
+"""
+    found = repaired(text)
+    assert [(one.code, [r.proved for r in one.repairs]) for one in found] == [("COH207", [True]), ("COH213", [True])]
+    assert {edit.new for one in found for repair in one.repairs for edit in repair.edits} == {"14 min", "11 min"}
 
 
 def test_whole_numbers_and_unknown_constants_are_no_state_that_keeps_all() -> None:

@@ -53,6 +53,7 @@ from coherence.verify.calls.repairs import longer, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.events.bounds import ended_by
 from coherence.verify.timers.firing import firing
+from coherence.verify.timers.firing import lease as lease_of
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -82,6 +83,22 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _timer(subject, timer, component)
         elif ended and not _is_declared(design, ended) and timer.unless is None and timer.start is not None:
             yield from _unnamed(design, timer, design.components.get(timer.start.thing))
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each timer that is always renewed before it fires, so that it ends nothing that returns."""
+    from coherence.verify.events.renewals import in_time, renewal_of
+
+    design = subject.design
+    for timer in design.timers.values():
+        component, lease = design.components.get(ended_by(timer)), lease_of(timer)
+        renewal = renewal_of(design, timer) if component is not None and timer.renew is not None else None
+        if component is None or lease is None or renewal is None or in_time(design, timer) is not True:
+            continue
+        latest = renewal.interval.latest or ZERO
+        evidence = arithmetic({}, certificate=bounded_sum({"renewed": latest}, lease.window.earliest))
+        message = f"{timer.name} is renewed each {render_seconds(latest)}, and fires no earlier than it is due"
+        yield QUESTION.absent(message, (timer.place,), (timer.name, component.name), evidence)
 
 
 def _is_declared(design: Design, name: str) -> bool:

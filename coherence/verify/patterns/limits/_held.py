@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,7 @@ from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Component, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, scalers
@@ -56,18 +57,57 @@ class Supply:
 
 def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
     """Yields a conflict per capacity that the members of components pass when all of them run."""
-    groups: dict[tuple[str, str], list[Holders]] = {}
-    for component in facts.design.components.values():
-        for resource, need in needed(component).items() if _ours(facts, component) else ():
-            held, supply = _held(facts, component, need), supplies(facts, component, resource)
-            if held is not None and _is_of_it(facts, component, resource, need, supply):
-                groups.setdefault((supply, resource), []).append(held)
+    groups = _groups(facts)
     for (path, resource), holders in groups.items():
         supply_ = _supply(facts, path, resource)
         if supply_ is not None and sum(holder.most for holder in holders) > supply_.amount:
             yield _conflict(question, subject, facts, supply_, resource, holders)
         elif supply_ is not None and not path:
             yield from (f for one in holders if (f := _in_pieces(question, facts, supply_, resource, one)) is not None)
+
+
+def absences(question: Question, facts: DesignFacts) -> Iterator[Finding]:
+    """Yields a proof per capacity of one thing that has room for all members of the components that hold it.
+
+    None where anything else may hold it too: jobs, claims, and components whose number nothing states.
+    """
+    design = facts.design
+    if design.jobs or design.tiers or design.claims:
+        return
+    for (path, resource), holders in _groups(facts).items():
+        names = tuple(holder.component.name for holder in holders)
+        needing = {one.name for one in design.components.values() if resource in needed(one)}
+        supply = _supply(facts, path, resource) if path and needing == set(names) else None
+        room = _room(facts, path, holders) if supply is not None and all(one.stated for one in holders) else None
+        most = sum((holder.most for holder in holders), Fraction(0))
+        if supply is not None and room is not None and most <= room:
+            script = Certificate(claim=f"(<= {rational(most)} {rational(room)})").script()
+            shown = f"{holders[0].amount(most)} {resource} at most, and there is room for {holders[0].amount(room)}"
+            evidence = arithmetic({"held": (most, ""), "room": (room, "")}, certificate=script)
+            places = (*(holder.need.place for holder in holders), *supply.places)
+            yield question.absent(f"{' and '.join(names)} hold {shown}", places, names, evidence)
+
+
+def _room(facts: DesignFacts, path: str, holders: list[Holders]) -> Fraction | None:
+    """Returns what members surely find of a capacity; of like things that have a part each, in whole members."""
+    amount, members = facts.values[path].low, alike(facts, path)
+    if amount is None or members is None:
+        return amount
+    need = holders[0].need.high
+    if members.low is None or len(holders) > 1 or need <= 0:
+        return None
+    return math.floor(members.low) * (amount // need) * need
+
+
+def _groups(facts: DesignFacts) -> dict[tuple[str, str], list[Holders]]:
+    """Returns what members hold of each capacity, by its path and resource."""
+    groups: dict[tuple[str, str], list[Holders]] = {}
+    for component in facts.design.components.values():
+        for resource, need in needed(component).items() if _ours(facts, component) else ():
+            held, supply = _held(facts, component, need), supplies(facts, component, resource)
+            if held is not None and _is_of_it(facts, component, resource, need, supply):
+                groups.setdefault((supply, resource), []).append(held)
+    return groups
 
 
 def _is_of_it(facts: DesignFacts, component: Component, resource: str, need: Quantity, supply: str) -> bool:

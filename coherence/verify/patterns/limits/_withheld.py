@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Step
-from coherence.findings.question_input import Question, arithmetic
+from coherence.findings.question_input import Certificate, Question, arithmetic, rational
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.timers.removals import Removal, failing, paths, removals
 
@@ -15,13 +15,42 @@ MOST_MEMBERS = 10_000
 
 def withheld(question: Question, facts: DesignFacts) -> Iterator[Finding]:
     """Yields one answer per thing whose failing members two loops would take out under one cap that is lower."""
+    for thing, several in _sharing(facts).items():
+        yield from _answer(question, facts, thing, several)
+
+
+def absences(question: Question, facts: DesignFacts) -> Iterator[Finding]:
+    """Yields a proof per thing of which the cap lets out as many as fail together, whatever their number."""
+    for thing, several in _sharing(facts).items():
+        fails, range_ = failing(facts, thing), copies(facts, thing)
+        if fails is None or fails.high is None or range_ is None or range_.low is None or range_.high is None:
+            continue
+        low, high = max(1, math.ceil(range_.low)), math.floor(range_.high)
+        if high - low > MOST_MEMBERS:
+            continue
+        sizes = [
+            (removal.most(facts, members), min(members, math.floor(fails.high)))
+            for members in range(low, high + 1)
+            for removal in several
+        ]
+        if all(most is not None and bad <= most for most, bad in sizes):
+            claims = "".join(f" (<= {rational(bad)} {rational(most or 0)})" for most, bad in dict.fromkeys(sizes))
+            evidence = arithmetic({}, certificate=Certificate(claim=f"(and true{claims})").script())
+            places = tuple(dict.fromkeys(place for removal in several for place in removal.places))
+            yield question.absent(f"as many {thing} as fail together may be out", places, _of(thing, several), evidence)
+
+
+def _sharing(facts: DesignFacts) -> dict[str, list[Removal]]:
+    """Returns the loops that take members of one thing out under a cap, where there are two of them or more."""
     by_thing: dict[str, list[Removal]] = {}
     for removal in removals(facts):
         if removal.out and removal.caps and removal.name in facts.design.loops:
             by_thing.setdefault(removal.thing, []).append(removal)
-    for thing, several in by_thing.items():
-        if len(several) > 1:
-            yield from _answer(question, facts, thing, several)
+    return {thing: several for thing, several in by_thing.items() if len(several) > 1}
+
+
+def _of(thing: str, several: list[Removal]) -> tuple[str, ...]:
+    return (*(removal.name for removal in several), *(limit.name for limit in several[0].caps), thing)
 
 
 def _answer(question: Question, facts: DesignFacts, thing: str, several: list[Removal]) -> Iterator[Finding]:
@@ -54,8 +83,7 @@ def _conflict(question: Question, facts: DesignFacts, several: list[Removal], si
     )
     places = [place for removal in several for place in removal.places]
     places += [facts.places[path].labelled("fail together") for path in paths(thing) if path in facts.places]
-    of = (*(removal.name for removal in several), *(limit.name for limit in several[0].caps), thing)
     numbers = {"members": (members, ""), "may be out": (most, ""), "failing": (bad, "")}
     return question.conflict(
-        message, tuple(dict.fromkeys(places)), of, arithmetic(numbers, witness=witness), certain=False,
+        message, tuple(dict.fromkeys(places)), _of(thing, several), arithmetic(numbers, witness=witness), certain=False,
     )  # fmt: skip

@@ -74,3 +74,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield _claimed.claim_on(QUESTION, subject, name, formula.tree, where)
     for name in design.tiers:
         yield from _hosted.answers(QUESTION, subject, facts, name)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each capacity that has room for all members of the components that hold parts of it."""
+    if any(component.needs is not None for component in subject.design.components.values()):
+        from coherence.verify.patterns.limits import _held
+
+        yield from _held.absences(QUESTION, known(subject))

@@ -60,6 +60,7 @@ from coherence.language.sentences import Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.ranges import truth
+from coherence.verify.patterns.limits._withheld import absences as cap_absences
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import OfferedRate, member_rate, offered
@@ -96,6 +97,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _answer(subject, facts, removal)
         elif removal.event:
             yield from _perhaps(subject, facts, removal)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each cap under which all members that fail together may be out."""
+    yield from cap_absences(QUESTION, known(subject))
 
 
 def _answer(subject: Subject, facts: DesignFacts, removal: Removal) -> Iterator[Finding]:

@@ -13,6 +13,8 @@ from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import unclear_state
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.attempts import nice_above
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Causes, Chain, EventLink
 from coherence.verify.events.orders import Alternatives, EventOrder, between
@@ -300,11 +302,33 @@ def timeline(case: OverrunCase) -> tuple[Step, ...]:
 
 
 def raised(subject: Subject, case: OverrunCase) -> Iterator[Repair]:
-    """Let a timer on the way to the firing come later than the activity can end."""
+    """Let a timer on the way to the firing come later than the activity can end, or all that run beside it."""
     first, second = case.order.windows
     if first.latest is None:
         return
     for link in case.order.second:
         if link.kind == "timer":
             need = link.window.earliest + first.latest - second.earliest
-            yield from timer_repairs.later(subject, subject.design.timers[link.name], need)
+            timer = subject.design.timers[link.name]
+            yield from timer_repairs.later(subject, timer, need)
+            yield from _all_raised(subject, timer, need)
+
+
+def _all_raised(subject: Subject, timer: Timer, need: Fraction) -> Iterator[Repair]:
+    """Yields the repair of all timers that run from one event, end with one event, and fire too early: in turn."""
+    beside = [
+        one
+        for one in subject.design.timers.values()
+        if isinstance(one.after, Quantity) and one.after.low <= need
+        and None not in (one.start, one.unless) and _ends(one) == _ends(timer)
+    ]  # fmt: skip
+    if len(beside) > 1:
+        above = nice_above(need)  # the timer itself comes after the others, or they would never fire
+        each = [next(iter(timer_repairs.later(subject, one, above if one is timer else need)), None) for one in beside]
+        edits = tuple(edit for repair in each if repair is not None for edit in repair.edits)
+        if None not in each:
+            yield Repair(edits, "")
+
+
+def _ends(timer: Timer) -> tuple[str, str]:
+    return (timer.start.text if timer.start else "", timer.unless.text if timer.unless else "")
