@@ -58,6 +58,7 @@ from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Call, Limit
 from coherence.language.expressions.tree import Name
+from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT
@@ -123,7 +124,19 @@ def _places(facts: DesignFacts, station: LoadedThing) -> tuple[Place, ...]:
     number = facts.places.get(f"{station.thing}.copies")
     many = (number.labelled("so many members"),) if number is not None else ()
     slots = (station.slots[1].place.labelled("so many are served at once"),) if station.slots is not None else ()
-    return (*station.demand.places, *station.each.places, *many, *slots)
+    return (*station.demand.places, *station.each.places, *many, *slots, *_same_time(facts, station))
+
+
+def _same_time(facts: DesignFacts, station: LoadedThing) -> Iterator[Place]:
+    """Yields the thing's own time of a request, which is that of its workload, by which it is counted."""
+    from coherence.verify.queues.service_means import mean_service
+
+    time = time_of(facts.design.components.get(station.thing), "answer")
+    workloads = facts.design.workload
+    means = [mean_service(workloads[name]) for name in station.demand.names if name in workloads]
+    starts = {(place.file, place.line, place.column) for place in station.each.places}
+    if time is not None and any(m and (m.place.file, m.place.line, m.place.column) in starts for m in means):
+        yield time.place.labelled("the same time of a request")
 
 
 def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
