@@ -107,14 +107,24 @@ def _written(subject: Subject, loop: Loop) -> str:
     component = design.components.get(thing)
     if component is None or component.part is not None or word in (*IN_LOOPS, ""):
         return ""
-    called = any(call.callee is not None and call.callee.text == thing for call in design.calls)
-    if not called or not counts_members(loop) or f"{thing}.{word}" in wanted(known(subject), thing):
+    if thing not in _called(design) or not counts_members(loop) or f"{thing}.{word}" in wanted(known(subject), thing):
         return ""
-    own = (formula for other in design.components.values() for formula in component_formulas(other))
-    limited = (formula for limit in design.limits.values() for formula in limit_formulas(limit))
-    read = {
-        name
-        for formula in (*own, *limited, *promise_formulas(design), *design.claims.values())
-        for name in names_of(formula.tree)
-    }
-    return f"{thing}.{word}" if read.isdisjoint((word, f"{thing}.{word}")) else ""
+    return f"{thing}.{word}" if _read_beside_loops(design).isdisjoint((word, f"{thing}.{word}")) else ""
+
+
+def _called(design: Design) -> frozenset[str]:
+    """Returns the things that are called; gathered once."""
+    callees = (call.callee for call in design.calls)
+    return design.queries.get(_called, lambda: frozenset(callee.text for callee in callees if callee is not None))
+
+
+def _read_beside_loops(design: Design) -> frozenset[str]:
+    """Returns the names that components, limits, promises and claims read; gathered once."""
+
+    def gathered() -> frozenset[str]:
+        own = (formula for other in design.components.values() for formula in component_formulas(other))
+        limited = (formula for limit in design.limits.values() for formula in limit_formulas(limit))
+        read = (*own, *limited, *promise_formulas(design), *design.claims.values())
+        return frozenset(name for formula in read for name in names_of(formula.tree))
+
+    return design.queries.get(_read_beside_loops, gathered)
