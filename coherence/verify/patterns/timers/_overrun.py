@@ -317,14 +317,16 @@ def raised(subject: Subject, case: OverrunCase) -> Iterator[Repair]:
 def _all_raised(subject: Subject, timer: Timer, need: Fraction) -> Iterator[Repair]:
     """Yields the repair of all timers that run from one event, end with one event, and fire too early: in turn."""
     beside = [
-        one
-        for one in subject.design.timers.values()
-        if isinstance(one.after, Quantity) and one.after.low <= need
-        and None not in (one.start, one.unless) and _ends(one) == _ends(timer)
+        other
+        for other in subject.design.timers.values()
+        if isinstance(other.after, Quantity) and other.after.low <= need
+        and None not in (other.start, other.unless) and _ends(other) == _ends(timer)
     ]  # fmt: skip
     if len(beside) > 1:
         above = nice_above(need)  # the timer itself comes after the others, or they would never fire
-        each = [next(iter(timer_repairs.later(subject, one, above if one is timer else need)), None) for one in beside]
+        each = [
+            next(iter(timer_repairs.later(subject, other, above if other is timer else need)), None) for other in beside
+        ]
         edits = tuple(edit for repair in each if repair is not None for edit in repair.edits)
         if None not in each:
             yield Repair(edits, "")
