@@ -57,7 +57,7 @@ class MarginDrift:
 
     @property
     def _late(self) -> float:
-        return max(0.0, *self._ends) if self.shrinks else math.inf
+        return max((0.0, *self._ends)) if self.shrinks else math.inf
 
     @property
     def _ends(self) -> tuple[float, ...]:

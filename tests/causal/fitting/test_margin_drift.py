@@ -137,3 +137,12 @@ def test_what_remembers_more_than_two_steps_does_not_shrink(noise: Callable[[int
     drifts = [filtered_drift(times, noise(500, seed), np.zeros((500, 0))) for seed in range(60)]
     shrinking = sum(drift is not None and drift.shrinks for drift in drifts)
     assert shrinking <= 6  # 1.5 of 60 at best; with two steps of memory alone: 18 and 19
+
+
+@pytest.mark.parametrize("start", [100.0, -5.0])
+def test_a_straight_line_has_a_time_to_breach(start: float) -> None:
+    """Its interval is a point, whose ends rounding may leave without a value."""
+    times = np.asarray(60.0 * np.arange(200), np.float64)
+    drift = filtered_drift(times, start - times / 600, np.zeros((200, 0)))
+    assert drift is not None
+    assert drift.breach == pytest.approx((max(0.0, 600 * start - times[-1]),) * 3)
