@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,22 @@ def test_a_command_that_needs_too_much_says_so(
     calls = "".join(CALL % number for number in range(40_000 if design == "many" else 1))
     (tmp_path / "d.yaml").write_text(DESIGN + calls, encoding="utf-8")
     command = [sys.executable, "-m", "coherence", *words, "d.yaml", "--memory", "64 MB"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=_environment())
+    done = _answered(command, tmp_path)
     assert (done.returncode, answer in done.stdout + done.stderr) == (code, True), done.stderr
+
+
+def _answered(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Returns what a command answered; it is run again where it goes round without an end.
+
+    CPython (3.11, `exception_unwind` of its evaluation loop) allocates a number as it enters a `finally`, and tries
+    that for ever where not even one is left: seen in one of some hundred runs.
+    """
+    for _ in range(2):
+        with suppress(subprocess.TimeoutExpired):
+            return subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, check=False, env=_environment(), timeout=120
+            )
+    raise AssertionError("two runs in a row went round without an end")
 
 
 def test_one_process_takes_no_share() -> None:
