@@ -61,7 +61,7 @@ def concurrent(fabric: Fabric, demands: Sequence[Demand]) -> ConcurrentFlow:
     demands."""
     demanded = _checked_demands(fabric, demands)
     plain = _flowed(fabric, demanded, _rates(fabric))
-    return plain if instant(fabric) else _late(fabric, demanded, plain)
+    return plain if instant(fabric) and plain.least else _late(fabric, demanded, plain)
 
 
 def _flowed(fabric: Fabric, demands: Sequence[Demand], rates: Steps) -> ConcurrentFlow:
@@ -77,7 +77,7 @@ def _flowed(fabric: Fabric, demands: Sequence[Demand], rates: Steps) -> Concurre
 
 
 def _late(fabric: Fabric, demands: Sequence[Demand], plain: ConcurrentFlow) -> ConcurrentFlow:
-    """Returns better bounds where wires have latencies.
+    """Returns better bounds where wires have latencies, or rates too far apart for the program.
 
     Prices are asked for again with each wire at what it carries while it is of use, of all demands and of those between
     ends that are far apart; each demand alone has its quickest flow; and all may go by their nearest ways.
@@ -172,10 +172,11 @@ def _program(
     from scipy.sparse import coo_matrix
 
     wires, size, count = list(rates), len(rates), len(groups)
-    scale = float(max(rates.values()))
+    slowest = min(rates.values())
+    parts = [float(slowest / rate) for rate in rates.values()]  # so that no row loses the time as a tiny coefficient
     conserved, right = _conservation(nodes, wires, groups)
-    load = [(j, k * size + j, 1.0) for k in range(count) for j in range(size)]
-    load += [(j, count * size, -float(rates[wire]) / scale) for j, wire in enumerate(wires)]
+    load = [(j, k * size + j, part) for k in range(count) for j, part in enumerate(parts)]
+    load += [(j, count * size, -1.0) for j in range(size)]
     cost = np.zeros(count * size + 1)
     cost[-1] = 1.0
 
@@ -194,8 +195,8 @@ def _program(
     )
     if answer.status != 0:
         raise UsageError(f"the demands cannot be carried: {answer.message}")
-    prices = -np.minimum(answer.ineqlin.marginals, 0.0)
-    lengths = _near(prices / prices.max())
+    prices = -np.minimum(answer.ineqlin.marginals, 0.0) * parts
+    lengths = _near(prices / (prices.max() or 1.0))
     flows = [dict(zip(wires, _near(answer.x[k * size : (k + 1) * size]), strict=True)) for k in range(count)]
     return dict(zip(wires, lengths, strict=True)), flows
 

@@ -88,3 +88,14 @@ def test_the_command_counts_latencies_and_takes_wires_one_way(capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["value"]["low"] == pytest.approx(5)
     assert run(["bound", "broadcast_fabric", "fabric=a>>b:1GB/s,c>>b:1GB/s", "size=3GB", "latency=0s"]) == 2
     assert "from a to c" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("fastest", [10**6, 10**9, 4 * 10**11, 10**20])
+@pytest.mark.parametrize("slowest", [Fraction(1), Fraction(1, 10**9)])
+def test_wires_of_rates_far_apart_carry_what_the_slowest_of_the_way_lets_through(
+    fastest: int, slowest: Fraction
+) -> None:
+    wires = [*both("a", "b", fastest), *both("b", "c", 1), *both("a", "c", slowest)]
+    found = concurrent(fabric("abc", wires), [("a", "c", Fraction(1))])
+    exact = 1 / (1 + slowest)
+    assert Fraction(99, 100) * exact <= found.least <= exact <= found.most
