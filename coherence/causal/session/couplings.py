@@ -69,14 +69,17 @@ class Tested:
 
 
 def tested(series: Series, graph: CausalGraph, accounts: Mapping[str, frozenset[str]]) -> Tested:
-    """`couplings`; of very many signals that are not of the design those that may act, with errors held for all."""
+    """`couplings`; of very many signals that are not of the design, or of some with gaps, only those that may act.
+
+    Errors are held for all.  Couplings are estimated on rows without a gap: beside many signals with gaps few are left.
+    """
     if len(series) < FEWEST_ROWS:
         return Tested((), 0)
     known = set(graph.nodes)
     mine, others = ([name for name in series.names if (name in known) is own] for own in (True, False))
-    if len(others) <= MOST_BESIDE:
-        return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED, accounts=accounts)
     own = series.of(mine)
+    if len(others) <= MOST_BESIDE and 2 * _complete_rows(series) >= _complete_rows(own):
+        return couplings(series, graph, placebo=len(series.names) <= MOST_MOVED, accounts=accounts)
     effects, tests, booked = _asked_of_others(own, others, graph, accounts)
     if not effects:
         return couplings(own, graph, accounts=accounts)
@@ -89,6 +92,12 @@ def tested(series: Series, graph: CausalGraph, accounts: Mapping[str, frozenset[
         chosen = [name for name in chosen if name in seen]
     left = couplings(series.of([*mine, *chosen]), graph, tests=tests, accounts=accounts)
     return replace(left, tests=tests, accounts=booked)
+
+
+def _complete_rows(series: Series) -> int:
+    """Returns how many rows have no gap, nor those before them whose past is held fixed."""
+    whole = np.isfinite(series.values).all(axis=1)
+    return int(np.lib.stride_tricks.sliding_window_view(whole, MEMORY + 2).all(axis=1).sum())
 
 
 def _asked_of_others(

@@ -158,3 +158,15 @@ def test_of_many_signals_beside_the_design_the_same_are_found_as_of_few(
         (one.cause, one.effect, one.lag) for one in few.couplings
     }
     assert {"n0"} <= {one.cause for one in many.couplings}
+
+
+def test_gaps_of_signals_beside_the_design_hide_no_coupling() -> None:
+    """A third of 60 signals misses one value of a hundred: few rows are complete, of each signal nearly all."""
+    rng = np.random.default_rng(5)
+    others = {f"n{k}": wandering(rng, 2000, 0.9) for k in range(60)}
+    first = wandering(rng, 2000, 0.7)
+    lost = 0.8 * first + wandering(rng, 2000, 0.9) + 0.4 * np.roll(others["n0"], 1) + 0.3 * np.roll(others["n1"], 2)
+    for k in range(0, 60, 3):
+        others[f"n{k}"][rng.random(2000) < 0.01] = np.nan
+    found = couplings_module.tested(table(a=first, lost=lost, **others), graph(Influence("a", "lost")), {})
+    assert [(each.cause, each.effect, each.lag) for each in found.couplings] == [("n0", "lost", 1), ("n1", "lost", 2)]
