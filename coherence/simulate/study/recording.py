@@ -79,7 +79,7 @@ LEFT, NEED = "left.", "need."
 
 
 def _requests(result: RequestResult, path: Path) -> Path:
-    """Returns every finished request in one row; a request that was never answered has the mean need of its source.
+    """Returns every finished request in one row, by arrival; one without an answer has the mean need of its source.
 
     Where all pass the same stations one after another: when each left each of them, and its need there.
     """
@@ -93,11 +93,12 @@ def _requests(result: RequestResult, path: Path) -> Path:
     layers = stamps(result)
     header = [*REQUESTS, *(f"{kind}{layer.name}" for layer in layers for kind in (LEFT, NEED))]
     further = [column for layer in layers for column in (layer.left, needs * layer.share)]
+    order = log.start.argsort(kind="stable")
     rows = (
         (start, need, end, OUTCOMES[outcome], max(int(tries), 1), names[source],
          *(None if math.isnan(one) else one for one in more))
         for start, need, end, outcome, tries, source, *more in zip(
-            *(one.tolist() for one in (*columns, *further)), strict=True)
+            *(one[order].tolist() for one in (*columns, *further)), strict=True)
     )  # fmt: skip
     tables_csv.save(path, header, rows, ())
     return path

@@ -161,3 +161,13 @@ def test_what_a_run_of_a_design_wrote_is_read(tmp_path: Path) -> None:
     assert 200 < len(log) < 400
     assert log.need.mean() == pytest.approx(0.1, rel=0.2)
     assert (log.delay[log.completed] > -1e-9).all()
+
+
+def test_the_requests_that_a_run_wrote_arrive_again(tmp_path: Path) -> None:
+    from coherence.language.reading import read_text
+    from coherence.simulate.serving.trace import arrivals_from_csv
+    from coherence.simulate.study.recording import record
+    from coherence.simulate.study.setting import Setting
+
+    paths = record(read_text(DESIGN, "design.yaml"), Setting(60.0, 0.0, (1,)), tmp_path)
+    assert len(arrivals_from_csv(paths[-1]).times) == len(read(paths[-1]))
