@@ -165,7 +165,8 @@ def _schedule(view: FieldView, metadata: FieldView, kind: Scalar, sketch: Sketch
     for key in ("timezone", "start", "end"):
         metadata.remark(key, AT_ANY_TIME)
     stated = view.scalar("metricType")
-    signal = scaling.series_signal(sketch, f"cron {view.manifest.name.text} {view.path}", kind.place)
+    of = " ".join(filter(None, (view.manifest.namespace, view.manifest.name.text)))
+    signal = scaling.series_signal(sketch, f"cron {of} {view.path}", kind.place)
     if stated is not None and stated.text == "Value":
         return Metric(signal, respelled(most, "1"), type="value")
     return Metric(signal, respelled(most, "1"), type="average", most=most)

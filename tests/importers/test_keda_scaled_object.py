@@ -156,9 +156,16 @@ def test_a_cron_trigger_beside_a_share_is_divided_by_the_replicas() -> None:
     assert found.target is not None
     assert found.target.signal is not None
     assert found.target.kind is not None
-    assert found.target.signal.text == "max(web.cpu / 60 %, metrics.cron_web_spec_triggers_1 / web.replicas / 1)"
+    assert found.target.signal.text == "max(web.cpu / 60 %, metrics.cron_prod_web_spec_triggers_1 / web.replicas / 1)"
     assert found.target.kind.text == "utilization"
     assert bounds_of(found) == (1, 100)
+
+
+def test_schedules_of_one_name_in_two_namespaces_are_two() -> None:
+    text = HEAD + f"  triggers: [{{{CRON % 9}}}]\n"
+    found = read(f"{text}---\n{text.replace('prod', 'dev')}")
+    signals = {each.target.signal.text for each in found.loops.values() if each.target and each.target.signal}
+    assert signals == {f"metrics.cron_{space}_web_spec_triggers_0" for space in ("prod", "dev")}
 
 
 def bounds_of(found: Loop) -> tuple[int, ...]:
