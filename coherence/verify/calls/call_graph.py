@@ -6,12 +6,12 @@ is said their times add up, which is ASSUMED.  A call without any limit passes o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
 
-from coherence.base.graphs import components
+from coherence.base.graphs import components, reached
 from coherence.base.places import Place
 from coherence.language.call_cases import CallCase, cases_of_callers
 from coherence.language.design import Design
@@ -123,6 +123,11 @@ class CallTree:
     def on_cycle(self, plan: RetryPolicy) -> bool:
         """Decides whether the call leads back to its caller."""
         return any(plan.caller in cycle and plan.callee in cycle for cycle in self.cycles)
+
+    def above(self, things: Collection[str]) -> tuple[RetryPolicy, ...]:
+        """Returns the calls that lead to some things, those between them included."""
+        leading = reached(things, lambda name: self.callers.get(name, ()))
+        return tuple(plan for plan in self.plans if plan.callee in leading)
 
 
 def call_tree(design: Design) -> CallTree:

@@ -1,4 +1,4 @@
-"""Decides which limits end calls that lead back to their caller: what leads to them, and what a limit counts of it."""
+"""Decides which limits end calls that lead back to their caller, by what a limit counts of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from coherence.language.expressions.tree import Name, names, walk
 from coherence.language.schema_kinds import Word
 from coherence.language.words import COUNTS, MEMBERS, STATES
 from coherence.verify.calls.call_graph import CallTree
-from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.limits import counted_in_flight
 
 APART = ("", *STATES["sent"])  # of a thing further up they are none of the circle's
@@ -21,12 +20,6 @@ OTHER = {  # members, and tries after the first one: they keep no request from b
     *(name for state in MEMBER_STATES for name in STATES[state]),
 }  # fmt: skip
 WAITS = ("wait", "evict and redo")
-
-
-def calls_above(tree: CallTree, things: Collection[str]) -> tuple[RetryPolicy, ...]:
-    """Returns the calls that lead to some things, those between them included."""
-    above = reached(things, lambda name: tree.callers.get(name, ()))
-    return tuple(plan for plan in tree.plans if plan.callee in above)
 
 
 def ends(limit: Limit, design: Design, tree: CallTree, things: Collection[str]) -> bool:

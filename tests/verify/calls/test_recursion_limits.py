@@ -6,7 +6,7 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.verify.calls.call_graph import call_tree
-from coherence.verify.calls.recursion_limits import calls_above, ends, holding, may_end
+from coherence.verify.calls.recursion_limits import ends, holding, may_end
 
 LIMIT = "limits: {depth: {counts: attempts(a), per: users, at_most: 5, when_full: reject}}\n"
 THROUGH_USERS = ("users a, a a", "users door, door a, a a", "users x, x y, y x, y a, a a", "x users, users a, a b, b a")
@@ -45,7 +45,7 @@ def test_a_workload_that_is_called_begins_requests_too() -> None:
 def test_calls_above_are_those_that_lead_there() -> None:
     calls = "".join(f"  - {{from: {a}, to: {b}}}\n" for a, b in ("xy", "ya", "aa", "am", "zm"))
     tree = call_tree(read_text(f"coherence: 1\ncalls:\n{calls}", "d"))
-    assert [plan.name for plan in calls_above(tree, ("a",))] == ["x -> y", "y -> a", "a -> a"]
+    assert [plan.name for plan in tree.above(("a",))] == ["x -> y", "y -> a", "a -> a"]
 
 
 UNDER = """coherence: 1

@@ -82,11 +82,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _cut_above(tree: CallTree, plan: RetryPolicy) -> tuple[str, ...]:
     """Returns the things above a call that a cancelled try may end while they still wait for it."""
-    from coherence.verify.calls.recursion_limits import calls_above
-
     if not plan.call.abandons:
         return ()
-    ends = [up for up in calls_above(tree, [plan.caller]) if up.limit is not None and not up.call.abandons]
+    ends = [up for up in tree.above([plan.caller]) if up.limit is not None and not up.call.abandons]
     works = ((up, tree.work[up.callee].behind.high) for up in ends)
     late = (up.callee for up, longest in works if up.limit is None or longest is None or longest > up.limit.low)
     return tuple(dict.fromkeys(late))

@@ -145,7 +145,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
     from coherence.verify.calls.recursion import endless, mean_sends
-    from coherence.verify.calls.recursion_limits import calls_above, ends, holding, may_end, nests
+    from coherence.verify.calls.recursion_limits import ends, holding, may_end, nests
 
     into = tuple(plan for plan in tree.plans if plan.caller not in things and plan.callee in things)
     caps = tuple(design.limits.values())
@@ -154,7 +154,7 @@ def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:
     capped = ((own, q.high, nested) for own, nested in ending if (q := most_allowed(design, own)))
     limit, most, nested = next(capped, (None, Fraction(0), False))
     return Circle(
-        things, mean_sends(design, tree, things), into, calls_above(tree, things), endless(tree, things), limit, most,
+        things, mean_sends(design, tree, things), into, tree.above(things), endless(tree, things), limit, most,
         nested, may_end(caps, tree, things), holding(caps, tree, things),
     )  # fmt: skip
 

@@ -291,14 +291,12 @@ def _room(facts: DesignFacts, thing: str) -> Fraction | None:
 
 def _cancelled_above(facts: DesignFacts, thing: str) -> tuple[str, ...]:
     """Returns the calls that may be cancelled while members of what calls a thing wait for it, in their order."""
-    from coherence.verify.calls.recursion_limits import calls_above
-
     design = facts.design
     callers = {str(call.caller) for call in design.calls if str(call.callee) == thing}.intersection(design.components)
     leaving = {name for name, workload in design.workload.items() if workload.deadline is not None}
     return tuple(
         plan.name
-        for plan in calls_above(call_tree(design), callers)
+        for plan in call_tree(design).above(callers)
         if not plan.call.abandons and (plan.limit is not None or plan.caller in leaving)
     )
 
