@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from coherence.base.clock import is_over, now
@@ -96,16 +98,21 @@ def in_every_run(subject: Subject, part: ClosedRuns, is_so: Callable[[LongRun], 
 def every_run(model: Model, known: Sequence[LongRun], is_so: Callable[[LongRun], bool], seconds: float) -> Certainty:
     """Returns whether all runs are so, the known ones and those between them, of other phases and of other orders.
 
-    Of a fact whose other end no run reads nothing is certain.
+    Of a fact whose other end no run reads nothing is certain.  Each may take twice as long as the known ones.
     """
     from coherence.simulate.execute.open_ranges import one_ended
+    from coherence.simulate.execute.orbits import hyperperiod
     from coherence.verify.promises.certainty import POSSIBLE, certainty
 
     if one_ended(model) or not all(map(is_so, known)):
         return POSSIBLE
+    longest = max((run.instants[-1].time for run in known if run.instants), default=Fraction(0))
+    laps = max(LAPS, math.ceil(2 * longest / hyperperiod(model)))
+    most = max([MOST_INSTANTS, *(2 * len(run.instants) for run in known)])
 
     def executed(choices: Choices) -> int:
-        run = next((own for own in known if own.choices == choices), None) or run_with(model, choices)
+        same = next((own for own in known if own.choices == choices), None)
+        run = same or run_with(model, choices, laps=laps, most=most)
         return len(run.instants) if run is not None and is_so(run) else 0
 
     return certainty(model, executed, now() + seconds)
@@ -140,11 +147,11 @@ def acts(instants: tuple[Instant, ...]) -> dict[str, set[tuple[str, bool]]]:
     return moves
 
 
-def run_with(model: Model, choices: Choices) -> LongRun | None:
+def run_with(model: Model, choices: Choices, *, laps: int = LAPS, most: int = MOST_INSTANTS) -> LongRun | None:
     """Returns the long run of these choices; None where it cannot be carried out."""
     from coherence.simulate.execute.orbits import long_run
 
     try:
-        return long_run(model, choices, laps=LAPS, most=MOST_INSTANTS)
+        return long_run(model, choices, laps=laps, most=most)
     except not_carried():
         return None
