@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import time
 from types import FrameType
@@ -151,7 +150,7 @@ def _end_when_told() -> None:
 
     def end(number: int, frame: FrameType | None) -> None:
         if is_delicate(frame) and time.monotonic() - begun.setdefault(number, time.monotonic()) < LONGEST_WAIT:
-            again = threading.Timer(AGAIN, os.kill, [os.getpid(), number])  # interrupts the first thread's sleep
+            again = threading.Timer(AGAIN, signal.pthread_kill, [threading.main_thread().ident, number])
             again.daemon = True
             again.start()
             return

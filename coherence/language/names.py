@@ -194,9 +194,10 @@ class _Checker:
     def units(self, formula: Formula, bare: dict[str, str]) -> None:
         """Reports units behind a blank (`5 MB / s`) that are names too."""
         for node in walk(formula.tree) if PER.search(formula.text) else ():
-            word = formula.text[slice(*node.span)].split("/")[-1] if isinstance(node, Number) else ""
-            head = word.strip()
-            if head in self.declared or head in bare:
+            written = formula.text[slice(*node.span)] if isinstance(node, Number) else ""
+            before, _, after = written.rpartition("/")
+            head, is_apart = after.strip(), before != before.rstrip() or after != after.lstrip()
+            if is_apart and (head in self.declared or head in bare):
                 remedy = f"write {bare.get(head, head)}, or no blank before /"
                 self.reading.problem(formula.at(node.span), f"'{head}' is a unit and a name here", remedy)
 

@@ -465,3 +465,15 @@ def test_a_comma_that_ends_a_value_between_braces_is_explained() -> None:
         "')' expected, the end found in 'max(0'",
         "complete the expression; between { and } a comma ends a value that is not in quotes",
     )
+
+
+@pytest.mark.parametrize(
+    ("rate", "refused"), [("20 req/s", False), ("20 req / s", True), ("20 req/s / s.copies", False)]
+)
+def test_only_a_time_behind_a_blank_is_asked_whether_it_is_a_thing(rate: str, refused: bool) -> None:
+    text = f"coherence: 1\ncomponents: {{s: {{copies: 4}}, pool: {{load: {rate}}}}}\n"
+    if refused:
+        with pytest.raises(InputError, match="'s' is a unit and a name here"):
+            read_text(text, "d.yaml")
+    else:
+        assert read_text(text, "d.yaml").components

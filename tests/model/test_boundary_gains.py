@@ -85,12 +85,16 @@ def test_a_gain_is_proved_and_its_rest_is_where_the_equation_has_it() -> None:
         assert last.after["pool.desired.commanded"] == rest
 
 
-def test_a_range_of_gains_is_one_unknown_constant_and_is_proved_as_a_whole_where_it_is_the_only_one() -> None:
+def test_a_range_of_gains_is_one_unknown_constant_and_is_proved_as_a_whole_beside_one_of_readings_too() -> None:
     model = model_of(read_text(scaler("gain: 50 % .. 80 %, reading_gain: 90 % .. 110 %"), "d"))
     assert {"vm.gain", "vm.reading_gain"} <= model.constants.keys()
     assert findings(scaler("gain: 50 % .. 80 %"))["COH301"].verdict is Verdict.PROVED
     both = findings(scaler("gain: 50 % .. 80 %, reading_gain: 90 % .. 110 %"))
-    assert both["COH301"].verdict is not Verdict.PROVED
+    assert both["COH301"].verdict is Verdict.PROVED
+    for gain, seen in ((50, 90), (50, 110), (80, 90), (80, 110), (65, 100)):
+        single = scaler(f"gain: {gain} %, reading_gain: {seen} %")
+        instants = execute(model_of(read_text(single, "d")), until=Fraction(1200))
+        assert len({instant.after["pool.desired.commanded"] for instant in [*instants][-30:]}) == 1
 
 
 def test_neutral_gains_and_loops_beside_change_nothing() -> None:
