@@ -104,16 +104,17 @@ def every_run(model: Model, known: Sequence[LongRun], is_so: Callable[[LongRun],
     from coherence.simulate.execute.orbits import hyperperiod
     from coherence.verify.promises.certainty import POSSIBLE, certainty
 
-    if one_ended(model) or not all(map(is_so, known)):
+    if one_ended(model) or not known or not all(map(is_so, known)):
         return POSSIBLE
     longest = max((run.instants[-1].time for run in known if run.instants), default=Fraction(0))
-    laps = max(LAPS, math.ceil(2 * longest / hyperperiod(model)))
-    most = max([MOST_INSTANTS, *(2 * len(run.instants) for run in known)])
+    laps = math.ceil(2 * longest / hyperperiod(model))
+    lengths = ((LAPS, MOST_INSTANTS), (max(LAPS, laps), max(2 * len(run.instants) for run in known)))
 
     def executed(choices: Choices) -> int:
         same = next((own for own in known if own.choices == choices), None)
-        run = same or run_with(model, choices, laps=laps, most=most)
-        return len(run.instants) if run is not None and is_so(run) else 0
+        tries = (run_with(model, choices, laps=laps, most=most) for laps, most in lengths)
+        long_enough = same or next((run for run in tries if run is not None and is_so(run)), None)
+        return len(long_enough.instants) if long_enough is not None and is_so(long_enough) else 0
 
     return certainty(model, executed, now() + seconds)
 
