@@ -112,9 +112,9 @@ def every_run(model: Model, known: Sequence[LongRun], is_so: Callable[[LongRun],
 
     def executed(choices: Choices) -> int:
         same = next((own for own in known if own.choices == choices), None)
-        tries = (run_with(model, choices, laps=laps, most=most) for laps, most in lengths)
-        long_enough = same or next((run for run in tries if run is not None and is_so(run)), None)
-        return len(long_enough.instants) if long_enough is not None and is_so(long_enough) else 0
+        tries = (run_with(model, choices, laps=span, most=most) for span, most in lengths)
+        shown = same or next((run for run in tries if run is not None and is_so(run)), None)
+        return len(shown.instants) if shown is not None else 0
 
     return certainty(model, executed, now() + seconds)
 
