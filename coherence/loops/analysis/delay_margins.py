@@ -25,6 +25,7 @@ from coherence.model.model import Model, SampledLoop
 READ = ("measured", "setpoint", "ready", "by", "to")
 LONGEST = 64  # periods of the loop
 CLOSE = Fraction(1, 10**5)  # relative width of the bracket of a delay margin
+LEAST = Fraction(1, 10**9)  # of a period: with a shorter delay nothing is tried
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,17 @@ def _late(model: Model, loop: SampledLoop, delay: Fraction) -> Iterator[SampledL
 
 
 def delay_margin(stable: Callable[[Fraction], bool], period: Fraction) -> DelayMargin:
-    """Returns the first delay that loses stability, of multiples of a quarter of a period and beyond."""
+    """Returns the first delay that loses stability, of multiples of a quarter of a period and beyond.
+
+    Where every delay loses it, the bracket ends at LEAST of a period.
+    """
     safe = Fraction(0)
     try:
         for delay in _tried(period):
             if not stable(delay):
-                ends = halved(stable, safe, delay, near=lambda low, high: high - low <= CLOSE * high)
+                ends = halved(
+                    stable, safe, delay, near=lambda low, high: high - low <= CLOSE * high or high <= LEAST * period
+                )
                 return DelayMargin(*ends)
             safe = delay
     except (LapError, UsageError, ArithmeticError) as error:

@@ -59,6 +59,8 @@ def render_phase(edge: MarginEdge) -> str:
 
 def render_delay(delay: DelayMargin) -> str:
     """Renders the extra delay that loses stability."""
+    if delay.unstable is not None and not delay.stable:
+        return f"unstable with any ({render_seconds(float(f'{float(delay.unstable):.2g}'))} the least tried)"
     if delay.unstable is not None:
         return f"unstable beyond {render_seconds(float(f'{float(delay.unstable):.5g}'))}"
     reached = f"none found up to {render_seconds(delay.stable)}" if delay.stable else "not known"

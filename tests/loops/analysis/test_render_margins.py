@@ -6,7 +6,7 @@ import json
 import math
 from fractions import Fraction
 
-from coherence.loops.analysis.delay_margins import DelayMargin
+from coherence.loops.analysis.delay_margins import DelayMargin, delay_margin
 from coherence.loops.analysis.law_margins import LoopFigures
 from coherence.loops.analysis.render_margins import delay_json, margins_json, render_delay, render_margins, render_phase
 from coherence.loops.margins.network_margins import Disk
@@ -47,6 +47,12 @@ def test_an_estimate_says_so() -> None:
     assert render_phase(VAGUE) == "60 deg (an estimate; proved up to 30 deg)"
     assert render_margins(LoopFigures("hpa", 0.0, 2.0, False, None, MARGINS))[1].endswith("(an estimate)")
     assert render_delay(DelayMargin(Fraction(0), None, "rounded")) == "not known: rounded"
+
+
+def test_a_loop_that_any_delay_loses_says_so() -> None:
+    margin = delay_margin(lambda delay: delay == 0, Fraction(15))
+    assert margin.stable == 0
+    assert render_delay(margin) == "unstable with any (0.014 us the least tried)"
 
 
 def test_a_loop_that_is_not_stable_has_no_more_than_its_stable_factors() -> None:
