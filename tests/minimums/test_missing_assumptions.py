@@ -53,6 +53,7 @@ from coherence.minimums.registry import entry
         ("stale_updates", "linear_law"),  # no gain for d updates, then one of 1
         ("stale_updates", "integrator"),  # an error that halves by itself
         ("read_rounds", "separate_clients"),  # one client that reads and is told by those that write (SNOW revisited)
+        ("one_round_read_servers", "reads_again"),  # two readers that read once each: four servers
         ("answers_heard", "unknown_places"),  # the owner of a key knows that the key is absent
         ("gradient_bits", "delimited_messages"),  # the empty message, 0 and 1
         ("election_messages", "unknown_size"),  # the theorem is of uniform algorithms

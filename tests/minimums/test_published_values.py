@@ -43,6 +43,7 @@ CASES: tuple[tuple[str, float], ...] = (  # command, value in SI units (bytes fo
     ("shares_by_bids_ratio users=1e9", 4 / 3),
     ("lossy_channel_growth loss=50_% bits=1 moment=2", math.sqrt(1.6)),
     ("randomised_agreement_steps processes=5", 10.0),
+    ("one_round_read_servers readers=10 failures=1", 13.0),
     ("eviction_ratio slots=4 other=4", 4.0),
     ("randomised_eviction_ratio slots=2", 1.5),
     ("checkpoint_interval_young write=60_s mtbf=1_d", math.sqrt(2 * 60 * 86400)),

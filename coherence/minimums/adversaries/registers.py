@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
 from coherence.minimums.bound import Inputs
+from coherence.minimums.bounds._one_round_reads import exists
 from coherence.minimums.bounds.randomised_agreement_steps import decides
 from coherence.minimums.floors import Number
 
@@ -64,6 +65,20 @@ def agreed(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
     return sum(map(len, ways))
 
 
+def asked(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Any rule of one-round reads at any number of servers; only those that are never seen to go back count."""
+    assert bound
+    readers, failures = int(inputs["readers"]), int(inputs["failures"])
+    if "late_messages" in dropped:
+        return failures + 1  # who has not answered in time has stopped
+    if dropped & {"last_write_read", "asked_once"}:
+        return 2 * failures + 1  # a majority answers; what is read is written back, or may go back
+    servers = choose(range(1, (readers + 2) * failures + 2))
+    if not exists(servers, failures, readers, again="reads_again" not in dropped):
+        raise HopelessError
+    return servers
+
+
 UNSURE = ({"uncertainty": Fraction(1)}, {"uncertainty": Fraction(20, 1000)})
 SWITCHES = ("messages_only", "unrelated_delays", "several_users")
 ADVERSARIES = (
@@ -74,5 +89,15 @@ ADVERSARIES = (
         {"randomised_agreement_steps": tuple({"processes": Fraction(n)} for n in (2, 3))},
         agreed,
         ("any_schedule", "any_proposer", "registers_only", "sure_agreement"),
+    ),
+    Adversary(
+        "rules of one-round reads",
+        {
+            "one_round_read_servers": tuple(
+                {"readers": Fraction(r), "failures": Fraction(t)} for r, t in ((1, 1), (1, 2), (2, 1))
+            )
+        },
+        asked,
+        ("last_write_read", "late_messages", "asked_once", "reads_again"),
     ),
 )
