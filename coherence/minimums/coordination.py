@@ -77,7 +77,7 @@ TASKS = (
         _with(bound="linearizable_read"),
         _with("clock", why="a copy may answer at once: H. Attiya and J. Welch, TOCS 12(2), 1994", value=0.0),
     )),
-    Task("one_round_reads", "fewest servers of a register that is read and written in one round, although f of them stop", (
+    Task("one_round_reads", "fewest servers of a register that is read in one round although f stop", (
         _with(bound="one_round_read_servers"),
         _with("delay_bound", bound="surviving_replicas"),
     )),

@@ -18,7 +18,7 @@ from coherence.minimums.registry import entry
 INPUTS: Mapping[str, Fraction] = {
     "failures": Fraction(2), "processes": Fraction(5), "delay": Fraction(1, 100), "uncertainty": Fraction(1, 250),
     "n": Fraction(5), "duration": Fraction(40), "links": Fraction(4), "shards": Fraction(3),
-    "slowest": Fraction(1), "fastest": Fraction(51, 50), "drift": Fraction(1, 100),
+    "slowest": Fraction(1), "fastest": Fraction(51, 50), "drift": Fraction(1, 100), "readers": Fraction(3),
 }  # fmt: skip
 SPANS = {name: (value, value) for name, value in INPUTS.items()}
 EACH = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)

@@ -65,7 +65,7 @@ def agreed(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
     return sum(map(len, ways))
 
 
-def asked(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+def one_round(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
     """Any rule of one-round reads at any number of servers; only those that are never seen to go back count."""
     assert bound
     readers, failures = int(inputs["readers"]), int(inputs["failures"])
@@ -97,7 +97,7 @@ ADVERSARIES = (
                 {"readers": Fraction(r), "failures": Fraction(t)} for r, t in ((1, 1), (1, 2), (2, 1))
             )
         },
-        asked,
+        one_round,
         ("last_write_read", "late_messages", "asked_once", "reads_again"),
     ),
 )

@@ -65,7 +65,7 @@ def exists(servers: int, failures: int, readers: int, *, again: bool) -> bool:
 
 def _ended_before(view: View, servers: int, failures: int, readers: int) -> Iterator[View]:
     """Yields the reads that may have ended before this one began, in a run that gives it this view."""
-    whose, heard, before = view
+    whose, _, before = view
     if whose == SECOND:
         yield FIRST, before, ()
     if readers < 2:
@@ -74,8 +74,8 @@ def _ended_before(view: View, servers: int, failures: int, readers: int) -> Iter
         others = [FIRST] if other == OTHER else [OTHER]
         for quorum in itertools.combinations(range(servers), servers - failures):
             choices = [_could_hear(server, other, view, others[0]) for server in quorum]
-            for told in itertools.product(*choices):
-                yield other, tuple(zip(quorum, told, strict=True)), ()
+            for heard_by_then in itertools.product(*choices):
+                yield other, tuple(zip(quorum, heard_by_then, strict=True)), ()
 
 
 def _could_hear(server: int, other: str, view: View, beside: str) -> list[str]:
@@ -96,5 +96,5 @@ def _could_hear(server: int, other: str, view: View, beside: str) -> list[str]:
 
 def _after(before: Heard, heard: dict[int, str], read: str) -> dict[int, str] | None:
     """Returns what servers have heard where each that answered the read has gone on from there; None: one has not."""
-    gone_on = all(heard[server].startswith(told + read) for server, told in before if server in heard)
+    gone_on = all(heard[server].startswith(heard_by_then + read) for server, heard_by_then in before if server in heard)
     return heard if gone_on else None

@@ -15,8 +15,8 @@ It is what a store pays for reads of half the latency: copies in proportion to r
 Two readers, one failure: 5 servers.  Ten readers, one failure: 13.
 
 ## Source
-P. Dutta, R. Guerraoui, R. Levy and A. Chakraborty, "How fast can a distributed atomic read be?", PODC 2004 (fast exactly
-if R < S/t - 2, for R >= 2).
+P. Dutta, R. Guerraoui, R. Levy and A. Chakraborty, "How fast can a distributed atomic read be?", PODC 2004 (fast
+exactly if R < S/t - 2, for R >= 2).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ BOUND = Bound(
     quantifier=Quantifier.WORST,
     loss="none",
     symbols=(
-        Symbol("readers", "1", "processes that read, beside one that writes", Trend.RISES, least=1, whole=True, sign="R"),
+        Symbol("readers", "1", "processes that read, beside a writer", Trend.RISES, least=1, whole=True, sign="R"),
         Symbol("failures", "1", "servers that may stop", Trend.RISES, whole=True, sign="t"),
     ),
     formula="2 * failures + 1 if readers == 1 else (readers + 2) * failures + 1",
