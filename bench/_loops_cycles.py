@@ -123,13 +123,6 @@ def _asymmetric(rng: Rng) -> Case:
     return _fixed(loop, [0.4] * loop.size, 4 + sum(delays))
 
 
-def _two_lags(rng: Rng) -> list[list[float]]:
-    return [
-        [-float(rng.uniform(0.4, 2)), float(rng.uniform(-0.2, 0.2))],
-        [float(rng.uniform(-0.2, 0.2)), -float(rng.uniform(0.4, 2))],
-    ]
-
-
 def _coupled(rng: Rng) -> Case:
     """Two relays that share two lags."""
     a = [

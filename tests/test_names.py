@@ -36,6 +36,7 @@ TRIED_TOGETHER = {  # how the paths of modules begin that are parts of one thing
     "simulate/requests/events": "simulate/requests/test_engine.py",  # one machine, a feature a test
 }
 ONE_KIND = frozenset({"minimums/bounds", "importers", "cli"})  # folders of one kind: as many files as there are
+ENTRANCES = ("__init__.py", "__main__.py", "door/", "minimums/adversaries/")  # adversaries are run by bench and tests
 
 Graph: TypeAlias = Mapping[str, frozenset[str]]
 Counts: TypeAlias = Mapping[str, int]
@@ -216,6 +217,39 @@ def for_type_checkers(tree: ast.Module) -> frozenset[ast.AST]:
     return frozenset(statement for guard in guards for statement in guard.body)
 
 
+def unreached_modules() -> Counts:
+    """Returns the modules that neither a command nor the front door reaches, each with 1."""
+    files = {module_name(path): path for path in package_trees()}
+    graph = {path: targets | by_name(path, files) for path, targets in file_graph().items()}
+    entrances = [path for path in graph if path.startswith(ENTRANCES)]
+    reached = frozenset(entrances).union(*(reachable(graph, path) for path in entrances))
+    return {path: 1 for path in graph if path not in reached and not path.endswith("__init__.py")}
+
+
+def by_name(path: str, files: Mapping[str, str]) -> frozenset[str]:
+    """Returns the files that a file imports by a name which it makes: the one named, or those of a folder.
+
+    Of a folder, where a text is `coherence.folder.`, and where the file walks modules: those of its own folder, if it
+    names that as `__path__` or `__package__`, and of folders that it names.
+    """
+    own = nodes(path)
+    texts = [node.value for node in own if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    named = {name for text in texts for name in (text, f"coherence.{text}")}
+    folders = {text.removesuffix(".") for text in texts if text.endswith(".")}
+    walks = {node.attr for node in own if isinstance(node, ast.Attribute)}
+    if "iter_modules" in walks:
+        taken = {f"{node.module}.{a.name}" for node in own if isinstance(node, ast.ImportFrom) for a in node.names}
+        folders |= {*taken, *texts}
+        if any(isinstance(node, ast.Name) and node.id in ("__path__", "__package__") for node in own):
+            folders.add(f"coherence.{folder_of(path).replace('/', '.')}")
+    below = tuple(f"{text}." for text in texts if "walk_packages" in walks and text.startswith("coherence."))
+    return frozenset(
+        file
+        for name, file in files.items()
+        if name in named or name.rpartition(".")[0] in folders - {"coherence"} or name.startswith(below)
+    )
+
+
 def folder_graph(files: Graph) -> Graph:
     """Returns the folders that each folder imports from."""
     graph: dict[str, set[str]] = defaultdict(set)
@@ -268,6 +302,7 @@ MEASURES: Mapping[str, Callable[[], Counts]] = {
     "long functions": long_functions,
     "crowded folders": crowded_folders,
     "modules without a test": modules_without_a_test,
+    "modules that no command reaches": unreached_modules,
     "circles of files": lambda: circle_counts(file_graph()),
     "circles of folders": lambda: circle_counts(folder_graph(file_graph())),
 }

@@ -189,16 +189,3 @@ def omissions(section: str, name: str) -> tuple[str, ...]:
     if SECTION_FOLDER[section] in BEHAVING and source.get("compared") is None:
         words.append(f"{name} was not laid beside its original")
     return tuple(words)
-
-
-def part_keys(section: str, name: str) -> frozenset[str]:
-    """Returns the first words of the parameters and inputs that an instance of the part may set."""
-    source = part(SECTION_FOLDER[section], name)
-    first_words = {path.split(".")[0] for path, _, _ in _parameters(source)}
-    inputs = source.get("inputs")
-    return frozenset(first_words | (set(inputs.entries) if isinstance(inputs, Table) else set()))
-
-
-def is_list(node: Node) -> bool:
-    """Returns a YAML list."""
-    return isinstance(node, Items)

@@ -379,13 +379,6 @@ def _weight(match: re.Match[str]) -> int | None:
 PLACEMENT: Kind[PlacementRule] = Kind(_read_placement, {"type": "string"}, "a rule of placement")
 
 
-def condition_names(condition: Formula) -> tuple[str, ...]:
-    """Returns the names used in a condition."""
-    from coherence.language.expressions import names
-
-    return names(condition.tree)
-
-
 __all__ = [
     "ADMISSION", "EVENT", "LINK", "NAME", "PLACEMENT", "PREEMPTION", "PROMISE", "Admission", "Admittance", "Compare",
     "Event", "Name", "PlacementRule", "Preemption", "Promise", "SensorLink", "Spread", "Ties", "event_of",

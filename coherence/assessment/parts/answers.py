@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -203,11 +203,6 @@ def _telemetry(design: Design, files: TelemetryFiles, seconds: float) -> tuple[S
         context = Context(design, series, FitSettings(requests=files.requests, ledger=files.ledger))
         context.telemetry_report = telemetry.report(named, series, wanted=context.wanted)
         return tuple(answers(context))
-
-
-def without_paths(assessment: Assessment) -> Assessment:
-    """Returns the same answers without texts of the input, for a page that names nobody."""
-    return replace(assessment, report=replace(assessment.report, sources={}), anonymous=True)
 
 
 def counted_lines(lines: Sequence[NotRead]) -> Sequence[NotRead]:

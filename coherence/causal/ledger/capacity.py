@@ -10,7 +10,7 @@ Prices are found in exact rationals and rounded once.  SOURCE: definitions.md 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,12 +102,9 @@ def _problems(
             )
 
 
-def capacity(given: Fleet, *, limits: Sequence[tuple[Floats, float]] = ()) -> Capacity:
-    """C_nom of a fleet; `limits` are further rows (a[d, k], b): sum a x <= b, as memory or reach.
-
-    With further limits `y` and `z` are the prices of devices and classes alone, and sum N y is less than the value.
-    """
-    program = _program(given, limits)
+def capacity(given: Fleet) -> Capacity:
+    """Returns C_nom of a fleet: the most work of its mix that the devices do, and the prices that prove it."""
+    program = _program(given)
     best = optimum(program)
     if isinstance(best, NoOptimum):
         raise InternalError(f"the programme of C_nom is {best.why}")
@@ -119,18 +116,17 @@ def capacity(given: Fleet, *, limits: Sequence[tuple[Floats, float]] = ()) -> Ca
     return Capacity(given, float(best.value), x, y, z, not best.degenerate, used, full, bound)
 
 
-def _program(given: Fleet, limits: Sequence[tuple[Floats, float]]) -> CapacityProgram:
+def _program(given: Fleet) -> CapacityProgram:
     devices, classes = given.rate.shape
     work = np.zeros((classes, 1 + devices * classes))
     work[:, 0] = given.mix
     for k in range(classes):
         work[k, 1 + k :: classes] = -given.rate[:, k]
     held = np.hstack([np.zeros((devices, 1)), np.kron(np.eye(devices), np.ones((1, classes)))])
-    more = [np.concatenate([[0.0], np.asarray(a, float).ravel()])[None, :] for a, _ in limits]
     gain = np.zeros(1 + devices * classes)
     gain[0] = 1.0
-    limit = np.concatenate([np.zeros(classes), given.count, [float(b) for _, b in limits]])
-    return CapacityProgram(gain, np.vstack([work, held, *more]), limit)
+    limit = np.concatenate([np.zeros(classes), given.count])
+    return CapacityProgram(gain, np.vstack([work, held]), limit)
 
 
 def _tight(program: CapacityProgram, best: Optimum, given: Fleet) -> tuple[Floats, Floats, Floats]:

@@ -6,7 +6,7 @@ decisions the plant moves by matrix exponentials.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -33,22 +33,6 @@ def opened(model: Model, point: Mapping[str, Fraction], check: Callable[[], obje
     return lap if is_exact(model, point) else replace(lap, doubt=ROUNDED_POINT)
 
 
-def opened_alike(models: Sequence[Model], point: Mapping[str, Fraction]) -> list[Lap]:
-    """Returns the opened laps of several branches over the same variables: each remembers as much as any of them.
-
-    Raises LapError, NotExactError, MissingValueError.
-    """
-    designs = [network_of(model, point) for model in models]
-    try:
-        memory = max(OpenedLifting(design).past for design in designs)
-        liftings = [OpenedLifting(design, memory) for design in designs]
-    except UsageError as error:
-        raise LapError(str(error)) from None
-    for lifting in liftings:
-        lifting.run()
-    return [lifting.lap() for lifting in liftings]
-
-
 def bridged_lap(design: DesignNetwork) -> Lap:
     """Returns the opened lap of a network with samplers.  Raises LapError where it cannot be lifted."""
     try:
@@ -62,8 +46,7 @@ def bridged_lap(design: DesignNetwork) -> Lap:
 class OpenedLifting(LapLifting):
     """A lap whose decisions are inputs: what their laws would have written is kept beside them."""
 
-    def __init__(self, design: DesignNetwork, memory: Fraction = Fraction(0)) -> None:
-        self.memory = memory
+    def __init__(self, design: DesignNetwork) -> None:
         system = design.sampled
         bends = {name: OwnShare(name, Fraction(0), landed=False) for name in design.bends}
         self.decided: Mapping[str, OwnShare] = {**design.laws, **bends}

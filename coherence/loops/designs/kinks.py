@@ -24,13 +24,11 @@ from coherence.language.expressions.tree import (
     Logic,
     Number,
     Tree,
-    names,
     walk,
 )
 from coherence.loops.designs.equilibria import AtRest
 from coherence.model.model import Model, SampledLoop, State, changed_outputs
 from coherence.simulate.execute.instants import MissingValueError
-from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.slices import signals_in, sliced
 
 NEAR = Fraction(1, 10**9)  # relative difference below which two branches meet
@@ -118,21 +116,6 @@ def _moved_kinks(part: Model, of: Collection[str]) -> dict[Tree, tuple[Tree, ...
     """Returns the kinks that some states and commands move, and the sides of each."""
     kinks = [kink for kink in _kinks(part) if not signals_in(part, kink).isdisjoint(of)]
     return {kink: (kink.then, kink.otherwise) if isinstance(kink, Choose) else _compared(kink) for kink in kinks}
-
-
-def looks_back_at_kinks(model: Model) -> bool:
-    """Decides whether an expression reads the past of a min, max or choice: then its sides at two times may differ."""
-    bent = {path for path in model.outputs if _is_bent(model, model.outputs[path])}
-    nodes = (node for tree in _trees(model) for node in walk(tree))
-    calls = (node for node in nodes if isinstance(node, Call) and node.function in LOOK_BACK)
-    return any(_is_bent(model, part) or bent & set(names(part)) for call in calls for part in call.arguments)
-
-
-def _is_bent(model: Model, tree: Tree) -> bool:
-    """Decides whether a tree holds a kink, itself or through the outputs that it reads."""
-    if any(isinstance(node, Choose) or (isinstance(node, Call) and node.function in BENT) for node in walk(tree)):
-        return True
-    return any(_is_bent(model, model.outputs[path]) for path in names(tree) if path in model.outputs)
 
 
 def _trees(model: Model) -> list[Tree]:

@@ -8,7 +8,6 @@ differentiation).  ceil and floor are constants between their jumps.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -113,6 +112,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, Affine | Parametric):
         return value.value if isinstance(value, Affine) else value
     return Fraction(value)
-
-
-Lift = Callable[[str, Fraction], "Affine | Fraction"]

@@ -20,7 +20,6 @@ from coherence.simulate.execute.delay_cases import DelayCase, OpenDelay, delay_c
 from coherence.simulate.execute.schedules import NotCommensurateError
 
 Ask = Callable[[Subject], Finding]
-PROVES = (Verdict.PROVED, Verdict.VACUOUS)
 
 
 @dataclass(frozen=True)

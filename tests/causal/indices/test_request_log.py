@@ -129,10 +129,10 @@ def test_a_log_that_cannot_be_is_refused() -> None:
 @pytest.mark.slow
 def test_a_run_of_one_pool_is_its_own_twin() -> None:
     """The engine draws the needs; the twin with these needs has the same sojourns, request by request."""
-    from coherence.causal.data.request_log_runs import of_run
     from coherence.causal.twins.coordinated_twin import twin
     from coherence.simulate.requests.engine import simulate
     from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
+    from tests.causal.request_logs_of_runs import of_run
 
     program = Program(
         (Source("chat", Arrivals(rate=15.0), (("pool",),)),),

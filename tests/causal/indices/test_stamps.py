@@ -11,12 +11,12 @@ import pytest
 
 from coherence.causal.data.index_inputs import IndexInputs
 from coherence.causal.data.request_log_files import read
-from coherence.causal.data.request_log_runs import of_run
 from coherence.causal.indices import MeasuredIndex
 from coherence.causal.indices.layers import chain, measure
 from coherence.simulate.requests.engine import RequestResult, simulate
 from coherence.simulate.requests.program import Arrivals, BatchRule, Plan, Program, Route, Service, Source, Station
 from coherence.simulate.requests.station_times import stamps
+from tests.causal.request_logs_of_runs import of_run
 
 DESIGN = """\
 coherence: 1

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coherence.base.errors import InputError, UsageError
+from coherence.base.errors import InputError
 from coherence.causal.ledger import capacity_program
 from coherence.causal.ledger.capacity import Fleet, capacity, fleet
 from coherence.causal.ledger.capacity_face import extremes, value_of
-from coherence.causal.ledger.capacity_limits import CapacityLimit, telescope
 from coherence.causal.ledger.capacity_program import CapacityProgram, NoOptimum, Optimum, optimum
 from tests.causal.ledger.fleets import random_fleet
 
@@ -55,7 +54,7 @@ def test_exact_duality_on_random_fleets() -> None:
 def _program(given: Fleet) -> CapacityProgram:
     from coherence.causal.ledger.capacity import _program as made
 
-    return made(given, ())
+    return made(given)
 
 
 def test_the_solver_only_saves_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,34 +94,6 @@ def test_prices_that_are_not_unique_have_a_range() -> None:
     assert extremes(found, whole, value_of(found)) == pytest.approx((20, 20))
 
 
-def test_limits_take_their_part_one_at_a_time() -> None:
-    given = fleet({"h100": 10}, {"h100": {"chat": 10}}, {"chat": 1})
-    limits = [
-        CapacityLimit("memory", np.array([[80.0]]), 640.0),  # 80 GB for each device at work, 640 GB usable: 8 devices
-        CapacityLimit("reach", np.array([[1.0]]), 9.0),  # never binds after memory
-        CapacityLimit("slices", np.array([[1.0]]), 6.0),
-    ]
-    steps = telescope(given, limits)
-    assert [(one.name, one.value, one.lost) for one in steps] == [
-        ("nominal", 100, 0), ("memory", 80, 20), ("reach", 80, 0), ("slices", 60, 20)
-    ]  # fmt: skip
-    other = telescope(given, limits[::-1])
-    assert sum(one.lost for one in other) == sum(one.lost for one in steps) == 40
-
-
-def test_limits_never_add_capacity() -> None:
-    random = np.random.default_rng(7)
-    for _ in range(20):
-        given = random_fleet(random)
-        limits = [
-            CapacityLimit(name, random.random(given.rate.shape), random.uniform(0.1, 1) * given.count.sum())
-            for name in ("memory", "reach", "slices")
-        ]
-        steps = telescope(given, limits)
-        assert all(one.lost >= 0 for one in steps)
-        assert steps[0].value - sum(one.lost for one in steps) == pytest.approx(steps[-1].value, rel=1e-12, abs=1e-12)
-
-
 def test_every_problem_of_a_fleet_at_once() -> None:
     with pytest.raises(InputError) as caught:
         fleet({"h100": -1}, {"h100": {"chat": float("nan"), "x": 1}, "a100": {}}, {"chat": 1, "train": 1})
@@ -131,5 +102,3 @@ def test_every_problem_of_a_fleet_at_once() -> None:
         assert words in text
     with pytest.raises(InputError, match="mix of work is empty"):
         fleet({"h100": 1}, {"h100": {"chat": 1}}, {"chat": 0})
-    with pytest.raises(UsageError, match="limit 'memory'"):
-        telescope(fleet({"a": 1}, {"a": {"p": 1}}, {"p": 1}), [CapacityLimit("memory", np.ones(2), 1.0)])

@@ -16,9 +16,9 @@ from coherence.base.places import Place
 from coherence.cli._run import run
 from coherence.language.reading import read_text
 from coherence.minimums.bound import Bound
+from coherence.minimums.design_floors import DesignFloor, design_floors
 from coherence.minimums.fabric import concurrent_flow, max_flow, step_schedules
 from coherence.minimums.fabric.cuts import all_gather, bisection, broadcast, capacity, cut_of, every_cut
-from coherence.minimums.fabric.floors import accessible, fabric_floors
 from coherence.minimums.fabric.symmetry import representatives
 from coherence.minimums.fabric.trees import Tree, executed, trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, torus, turned
@@ -310,8 +310,14 @@ components: {leaf: {}}
 """
 
 
+def fabric_floors(text: str) -> tuple[DesignFloor, ...]:
+    """The floors of a design's fabric and boundaries."""
+    bounds = [entry(name).bound for name in ("all_gather_fabric", "tier_exit", "boundary_share")]
+    return design_floors(read_text(text, "d.yaml"), bounds)
+
+
 def test_floors_of_a_design_name_the_links_of_the_cut() -> None:
-    found = {(one.bound.name, one.application.thing): one for one in fabric_floors(read_text(OWN, "own.yaml"))}
+    found = {(one.bound.name, one.application.thing): one for one in fabric_floors(OWN)}
     gather = found["all_gather_fabric", "an all-gather of 1 GB from each of left, right"]
     assert gather.floor is not None
     assert gather.floor.low == Fraction(11, 10)  # a device of `left` receives 11 GB at 10 GB/s
@@ -323,7 +329,7 @@ def test_floors_of_a_design_name_the_links_of_the_cut() -> None:
     assert inside.floor is not None
     assert inside.floor.low == Fraction(1, 5)
     assert (
-        "a link that joins left (own.yaml:4:5) and alone"
+        "a link that joins left (d.yaml:4:5) and alone"
         in found["all_gather_fabric", "an all-gather among all tiers"].why
     )
     exits = found["tier_exit", "the links of right"]
@@ -341,22 +347,11 @@ def test_a_design_is_as_the_same_fabric_device_by_device() -> None:
     wires += [wire for k in range(4) for wire in both(f"r{k}", "right", 20)]
     wires += [*both("left", "leaf", 20), *both("leaf", "right", 2)]
     whole = fabric([f"l{k}" for k in range(8)] + [f"r{k}" for k in range(4)], wires)
-    found = {one.application.thing: one for one in fabric_floors(read_text(text, "own.yaml"))}
+    found = {one.application.thing: one for one in fabric_floors(text)}
     gather = found["an all-gather of 1 GB from each of left, right"]
     assert gather.floor is not None
     assert gather.floor.low == all_gather(whole).time == 4
     assert [place.line for place in gather.application.places] == [9]
-
-
-def test_nominal_stands_beside_reachable() -> None:
-    text = OWN.replace("alone: {count: 2,", "alone: {count: 2, dense_bf16: 100 TFLOP/s,")
-    found = {(one.thing, one.what): one for one in accessible(read_text(text, "own.yaml"))}
-    left = found["left", "link rate"]
-    assert list(left.nominal) == [80 * 10**9] * 2
-    assert list(left.reachable) == [10 * 10**9, 20 * 10**9]
-    behind = found["slices", "compute"]
-    assert list(behind.nominal) == [200 * 10**12] * 2
-    assert list(behind.reachable) == [160 * 10**12, 180 * 10**12]
 
 
 @pytest.mark.parametrize(
@@ -392,9 +387,7 @@ def test_what_is_wrong_with_a_link_is_told_with_its_place(
     ],
 )
 def test_what_a_design_lacks_is_asked_for(body: str, said: str) -> None:
-    found = fabric_floors(
-        read_text(f"coherence: 1\ninfrastructure: {{{body}}}\ncomponents: {{leaf: {{}}}}\n", "d.yaml")
-    )
+    found = fabric_floors(f"coherence: 1\ninfrastructure: {{{body}}}\ncomponents: {{leaf: {{}}}}\n")
     assert all(one.floor is None for one in found)
     told = " | ".join(one.why for one in found)
     assert said in told
@@ -403,7 +396,7 @@ def test_what_a_design_lacks_is_asked_for(body: str, said: str) -> None:
 
 def test_a_tier_of_thousands_is_as_fast_as_one_of_two() -> None:
     text = "coherence: 1\ninfrastructure: {tiers: {a: {count: 16384, link_bandwidth: 50 GB/s}}}\n"
-    (one,) = fabric_floors(read_text(text, "d.yaml"))
+    (one,) = fabric_floors(text)
     assert one.floor is not None
     assert one.floor.low == Fraction(16383, 50)
 
@@ -414,7 +407,7 @@ infrastructure:
   tiers: {a: {count: 2}}
   boundaries: {far: {kind: environment, around: [a], capacity_fraction: 100 %}}
 """
-    assert [one.bound.name for one in fabric_floors(read_text(text, "d.yaml"))] == ["all_gather_fabric"]
+    assert [one.bound.name for one in fabric_floors(text)] == ["all_gather_fabric"]
 
 
 def test_a_link_of_several_ends_is_a_switch() -> None:
@@ -423,6 +416,6 @@ infrastructure:
   tiers: {a: {count: 2}, b: {count: 3}, c: {count: 5}}
   links: [{ends: [a, b, c], bandwidth: 1 GB/s}]
 """
-    (one,) = fabric_floors(read_text(text, "d.yaml"))
+    (one,) = fabric_floors(text)
     assert one.floor is not None
     assert one.floor.low == 8  # a receives the 8 shards of the others

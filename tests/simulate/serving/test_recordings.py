@@ -8,7 +8,6 @@ import pytest
 from bench import _serving_recordings as recordings
 from bench import _serving_replays as replays
 from bench._simulate_serving import SPLITS, simulator_errors
-from coherence.simulate.serving.burstiness import burstiness
 from coherence.simulate.serving.curve import knee
 from coherence.simulate.serving.engine import serve
 from coherence.simulate.serving.fit import written_by
@@ -110,16 +109,6 @@ def test_the_knee_is_where_it_was_measured(bursts: dict[int, recordings.BurstRun
 def azure() -> dict[str, ArrivalTrace]:
     names = {"conv": "AzureLLMInferenceTrace_conv.csv", "code": "AzureLLMInferenceTrace_code_first30min.csv"}
     return {short: arrivals_from_azure(recordings.AZURE / name) for short, name in names.items()}
-
-
-def test_conversation_is_nearly_poisson_over_a_second_and_code_is_not(azure: dict[str, ArrivalTrace]) -> None:
-    conv, code = burstiness(azure["conv"].times), burstiness(azure["code"].times)
-    assert (conv.count, code.count) == (19366, 5740)
-    assert conv.rate == pytest.approx(5.53, abs=0.01)
-    assert conv.cv == pytest.approx(1.09, abs=0.01)
-    assert code.cv > 10
-    assert dict(conv.dispersion)[1.0] < 2
-    assert dict(code.dispersion)[1.0] > 10
 
 
 def test_bursts_not_the_mean_make_the_queue_of_the_code_trace(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import InputError, UsageError
-from coherence.simulate.serving.burstiness import burstiness
 from coherence.simulate.serving.trace import arrivals_from_azure, arrivals_from_csv
 
 AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
@@ -142,25 +140,3 @@ def test_an_unknown_unit_and_a_load_without_tokens_are_errors_of_the_caller(tmp_
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, times: list[object]) -> None:
     path = written(tmp_path_factory.mktemp("trace"), "time\n" + "\n".join(map(str, times)))
     assert arrivals_from_csv(path).times == tuple(float(t - times[0]) for t in times)  # type: ignore[operator]
-
-
-def test_a_regular_stream_is_not_bursty_at_all() -> None:
-    found = burstiness([i * 0.5 for i in range(241)])
-    assert (found.count, found.rate, found.peak_rate, found.cv) == (241, 2, 3, 0)  # both edges of the last window
-    assert [window for window, _ in found.dispersion] == [1, 10]
-    assert all(index < 0.01 for _, index in found.dispersion)
-
-
-def test_a_poisson_stream_has_indices_of_one_and_pairs_have_two() -> None:
-    times = np.cumsum(np.random.default_rng(3).exponential(0.1, 40_000))
-    single, pairs = burstiness(times.tolist()), burstiness(np.repeat(times, 2).tolist())
-    assert single.cv == pytest.approx(1, abs=0.02)
-    assert single.dispersion[0][1] == pytest.approx(1, abs=0.1)
-    assert pairs.dispersion[0][1] == pytest.approx(2, abs=0.2)
-    assert pairs.cv == pytest.approx(3**0.5, abs=0.05)  # half of the gaps are 0: E[x2] = 1 m2, so cv2 = 3
-
-
-@pytest.mark.parametrize("times", [[], [1.0], [1.0, 2.0], [3.0, 3.0, 3.0]])
-def test_burstiness_needs_a_stream(times: list[float]) -> None:
-    with pytest.raises(UsageError, match="at least three arrivals"):
-        burstiness(times)
