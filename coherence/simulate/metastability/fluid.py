@@ -8,6 +8,7 @@ Service time counts as waiting behind the fluid, and noise is left out: the true
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, field
 
 from coherence.base.bisection import halved
@@ -18,6 +19,7 @@ SLOTS = 40  # to one per_try: the resolution of time
 _MOST_TRIES = 16  # classes of tries kept apart; beyond, retries count as the last class
 _MOST_CYCLES = 60  # of limit and pause: waves of retries that come and go for longer are not followed to an end
 _LONGEST = 4096  # times per_try: a trigger longer than this is not looked for
+EPSILON = sys.float_info.epsilon
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class BacklogCourse:
 
     backlog: float
     recovery: float  # inf: never
-    followed: bool = True  # to its end; else it had not recovered by then, and had not settled as an overload
+    followed: bool = True  # to its end; else `recovery` is a lower bound, and whether it collapses is undecided
 
     @property
     def collapses(self) -> bool:
@@ -80,8 +82,13 @@ def course(call: Retrying, disturbance: Disturbance) -> BacklogCourse:
 
 
 def _fed(call: Retrying, flow: _Flow, cycle: int, width: float) -> bool:
-    """Has as much come in over the last cycle as could be served?  A backlog that shrinks goes on to be followed."""
-    return overload(call) < call.capacity or flow.sent[-1] - flow.sent[-1 - cycle] >= call.capacity * cycle * width
+    """Has as much come in over the last cycle as could be served?  A backlog that shrinks goes on to be followed.
+
+    To the rounding of the sums: retries that just fill the capacity leave a backlog that neither grows nor shrinks.
+    """
+    rounding = len(flow.sent) * EPSILON * flow.sent[-1]
+    came = flow.sent[-1] - flow.sent[-1 - cycle]
+    return overload(call) < call.capacity or came >= call.capacity * cycle * width - rounding
 
 
 def _drained(call: Retrying, standing: float, passed: float) -> float:
@@ -140,28 +147,42 @@ def _allowed(call: Retrying, first: float, again: float) -> float:
     return max(0.0, allowed)
 
 
-def smallest_pause(call: Retrying) -> float:
-    """Seconds of standstill from which the call does not recover (inf: it always does); monotone, so by bisection."""
+@dataclass(frozen=True)
+class ShortestTrigger:
+    """Seconds of the shortest trigger from which a call does not recover (inf: none is known), and what is open below.
+
+    `undecided`: between the longest one that is followed to a recovery and the shortest one that is followed to a
+    collapse lie triggers whose backlog is not followed to an end.
+    """
+
+    seconds: float
+    undecided: bool = False
+
+
+def smallest_pause(call: Retrying) -> ShortestTrigger:
+    """Returns the shortest standstill from which the call does not recover; monotone, so by bisection."""
     return _smallest(call, None)
 
 
-def smallest_burst(call: Retrying, rate: float) -> float:
-    """Seconds of first tries at `rate` from which the call does not recover (inf: it always does)."""
+def smallest_burst(call: Retrying, rate: float) -> ShortestTrigger:
+    """Returns the shortest burst of first tries at `rate` from which the call does not recover."""
     return _smallest(call, rate)
 
 
-def _smallest(call: Retrying, rate: float | None) -> float:
+def _smallest(call: Retrying, rate: float | None) -> ShortestTrigger:
     if overload(call) < call.capacity:
-        return math.inf
+        return ShortestTrigger(math.inf)
+    courses: list[tuple[float, BacklogCourse]] = []
 
     def collapses(seconds: float) -> bool:
-        return course(call, Disturbance(seconds, rate)).collapses
+        courses.append((seconds, course(call, Disturbance(seconds, rate))))
+        return courses[-1][1].collapses
 
     low, high = 0.0, call.server.per_try
     while not collapses(high):
         low, high = high, 2 * high
-        if high > _LONGEST * call.server.per_try:
-            return math.inf
-        if rate is not None and rate <= call.capacity and low > 8 * call.server.per_try:
-            return math.inf  # nothing queues up
-    return halved(collapses, high, low, near=lambda high, low: high - low <= call.server.per_try / SLOTS)[0]
+        too_weak = rate is not None and rate <= call.capacity and low > 8 * call.server.per_try  # nothing queues up
+        if too_weak or high > _LONGEST * call.server.per_try:
+            return ShortestTrigger(math.inf, any(not one.followed for _, one in courses))
+    shortest = halved(collapses, high, low, near=lambda high, low: high - low <= call.server.per_try / SLOTS)[0]
+    return ShortestTrigger(shortest, any(seconds < shortest and not one.followed for seconds, one in courses))

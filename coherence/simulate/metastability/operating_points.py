@@ -13,7 +13,7 @@ from typing import Any
 
 from coherence.base.bisection import halved, whole_mean
 from coherence.base.errors import UsageError
-from coherence.simulate.metastability.fluid import smallest_pause
+from coherence.simulate.metastability.fluid import ShortestTrigger, smallest_pause
 from coherence.simulate.metastability.load_map import Portrait, PortraitVerdict, Retrying, overload, portrait
 from coherence.simulate.requests.program import (
     Arrivals,
@@ -32,20 +32,22 @@ _MOST = 1e6  # a bound larger than this is no bound
 
 @dataclass(frozen=True)
 class MetastabilityStudy:
-    """`margin`: capacity left while every try is late, as a share of it; `pause`: shortest one that collapses (s)."""
+    """`margin`: capacity left while every try is late, as a share of it; `pause`: shortest one that collapses."""
 
     call: Retrying
     portrait: Portrait
     overload: float
     margin: float
-    pause: float
+    pause: ShortestTrigger
 
 
 def study(call: Retrying) -> MetastabilityStudy:
     """Operating points and the shortest pause from which the call does not recover."""
     points, beyond = portrait(call), overload(call)
-    pause = {PortraitVerdict.COLLAPSED: 0.0, PortraitVerdict.METASTABLE: math.nan}.get(points.verdict, math.inf)
-    pause = smallest_pause(call) if math.isnan(pause) else pause
+    if points.verdict is PortraitVerdict.METASTABLE:
+        pause = smallest_pause(call)
+    else:
+        pause = ShortestTrigger(0.0 if points.verdict is PortraitVerdict.COLLAPSED else math.inf)
     return MetastabilityStudy(call, points, beyond, 1 - beyond / call.capacity, pause)
 
 

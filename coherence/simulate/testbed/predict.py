@@ -149,10 +149,15 @@ def rule(setup: SetUp, timing: RunTiming) -> OverloadRule:
     delay = disturbed.backlog / capacity
     if disturbed.collapses:
         return OverloadRule(load, capacity, delay, COLLAPSED, math.inf, "an overload keeps itself up")
+    recovery = disturbed.recovery if disturbed.followed else math.nan
     if disturbed.recovery > 0.75 * (timing.lasts - end):
-        return OverloadRule(
-            load, capacity, delay, COLLAPSED, disturbed.recovery, "the queue drains, but not while it is observed"
+        why = (
+            "the queue drains, but not while it is observed" if disturbed.followed else "it lasts while it is observed"
         )
+        return OverloadRule(load, capacity, delay, COLLAPSED, recovery, why)
+    if not disturbed.followed:
+        why = f"waves of retries still come and go {disturbed.recovery:.3g} s after the trigger"
+        return OverloadRule(load, capacity, delay, "", recovery, why)
     return OverloadRule(load, capacity, delay, RECOVERED, disturbed.recovery, "the queue drains")
 
 

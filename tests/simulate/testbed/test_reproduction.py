@@ -16,6 +16,7 @@ import pytest
 from coherence.base.errors import InputError, UsageError
 from coherence.base.output_files import MARKER
 from coherence.cli._run import run
+from coherence.simulate.metastability import fluid
 from coherence.simulate.testbed import backend, load, proxies, reproduction
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Measures, Request, measure
 from coherence.simulate.testbed.predict import Prediction, predict, program, rule
@@ -177,6 +178,15 @@ def test_the_rules_drain_time() -> None:
     found = rule(made(DESIGN.replace("tries: 3", "tries: 1")), course(pause=3, lasts=40, seed=1))
     assert found.delay == pytest.approx(1.5, abs=0.02)  # 150 requests at 100 per second
     assert found.recovery == pytest.approx((1.5 - 0.25) * 100 / 50, abs=0.1)
+
+
+def test_the_rule_says_nothing_of_a_backlog_that_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fluid, "_MOST_CYCLES", 2)
+    found = rule(made(pause=1.0), course(pause=1.0, lasts=40, seed=1))
+    assert (found.verdict, math.isnan(found.recovery)) == ("", True)
+    assert "waves of retries still come and go" in found.why
+    short = rule(made(pause=1.0), RunTiming(before=0.5, pause=1.0, lasts=2.0))  # over before that
+    assert (short.verdict, short.why) == (COLLAPSED, "it lasts while it is observed")
 
 
 ROWS = [

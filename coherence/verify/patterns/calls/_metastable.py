@@ -30,7 +30,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import known, scalers
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
 from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, room
-from coherence.verify.patterns.calls._metastable_referee import disagreement
+from coherence.verify.patterns.calls._metastable_referee import disagreement, shortest_pause, two_digits
 
 DAY = 86_400.0  # s: an overload that noise alone is expected to begin within a day is one that happens
 FLUID = "by the fluid reading: mean rates, every try of an overload times out (noise may begin one that drains)"
@@ -201,7 +201,7 @@ def _reached(
                 return question.undecided(differing, load.places, load.of)
             grown = after.backlog / measured.call.capacity
             return _by_burst(question, subject, load, (measured, points, grown), wait or Fraction(0))
-        over = render_seconds(_round(after.recovery))
+        over = render_seconds(two_digits(after.recovery))
         waves = f"waves of retries still come and go {over} after the stated burst; "
         note = f"the stated burst is over {over} after its end; " if after.followed else waves
     noisy = _by_noise(question, subject, load, measured, points)
@@ -244,14 +244,14 @@ def _by_burst(
     assumptions = [FLUID]
     measured, points, grown = known or (None, None, float(wait))
     if measured is not None:
-        numbers["delay with retries"] = (_round(grown), "s")
+        numbers["delay with retries"] = (two_digits(grown), "s")
         if details_are_asked():
-            numbers["shortest pause that collapses"] = (_round(smallest_pause(measured.call)), "s")
+            numbers |= shortest_pause(measured)
         if points is not None:
             numbers |= _points(points)
             assumptions += [MEAN_FIELD]
     slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
-    witness = _burst_steps(load, measured, _round(grown), slow)
+    witness = _burst_steps(load, measured, two_digits(grown), slow)
     message = f"after the burst {_keeps(load)}"
     places = [*load.places, burst.rate.place.labelled("this disturbance reaches it")]
     exact = wait >= slow and (
@@ -299,7 +299,7 @@ def _by_noise(
     soon = f"noise alone is expected to begin an overload of {load.callee} within {_about(quiet.low_to_high)}"
     witness = (
         Step(Fraction(0), f"{load.workload.name} is served in time"),
-        Step(_round(quiet.low_to_high), f"on average by then chance fills the queue beyond {_edge(points)}"),
+        Step(two_digits(quiet.low_to_high), f"on average by then chance fills the queue beyond {_edge(points)}"),
         Step(
             None,
             f"every try times out and is sent again: {_load_of(load)} against "
@@ -318,11 +318,11 @@ def _unreached(
     """Answers that an overload would stay, but nothing stated reaches it."""
     needs = f"needs a disturbance (burst of {load.workload.name}) that delays {load.callee} by {render_seconds(slow)}"
     shortest = (
-        smallest_pause(measured.call)
+        smallest_pause(measured.call).seconds
         if details_are_asked() and measured is not None and overload(measured.call) >= measured.call.capacity
         else math.inf
     )
-    pause = f", as a pause of {render_seconds(_round(shortest))} does" if math.isfinite(shortest) else ""
+    pause = f", as a pause of {render_seconds(two_digits(shortest))} does" if math.isfinite(shortest) else ""
     lacking = (
         f" (noise alone: needs {' and '.join(measured.missing)})" if measured is not None and measured.missing else ""
     )
@@ -389,12 +389,4 @@ def _keeps(load: AmplifiedLoad) -> str:
 
 
 def _about(time: float) -> str:
-    return render_seconds(_round(time))
-
-
-def _round(time: float) -> Fraction:
-    """To two digits, as the accuracy of the models allows."""
-    if time <= 0 or not math.isfinite(time):
-        return Fraction(0)
-    scale = Fraction(10) ** (math.floor(math.log10(time)) - 1)
-    return math.ceil(Fraction(time) / scale) * scale
+    return render_seconds(two_digits(time))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings.question_input import Subject
 from coherence.language.entries.limit_numbers import most_allowed
+from coherence.simulate.metastability.fluid import smallest_pause
 from coherence.simulate.metastability.load_map import overload
+from coherence.verify.calls.claims import Numbers
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad
 from coherence.verify.patterns.calls._metastable_call import CallFacts, room
 
@@ -37,3 +40,18 @@ def disagreement(subject: Subject, load: AmplifiedLoad, measured: CallFacts, bac
         f"{margin} % ({render_decimal(most)} of {render_decimal(load.capacity.low)} req/s, every try late); "
         f"by the Markov chain of queue and retries it is over after {render_seconds(round(seconds))} on average"
     )
+
+
+def shortest_pause(measured: CallFacts) -> Numbers:
+    """Returns the shortest pause that collapses, as a bound where shorter ones are not followed to an end."""
+    shortest = smallest_pause(measured.call)
+    name = "a pause that collapses (shorter ones undecided)" if shortest.undecided else "shortest pause that collapses"
+    return {name: (two_digits(shortest.seconds), "s")} if math.isfinite(shortest.seconds) else {}
+
+
+def two_digits(time: float) -> Fraction:
+    """Returns a time rounded up to two digits, as the accuracy of the models allows."""
+    if time <= 0 or not math.isfinite(time):
+        return Fraction(0)
+    scale = Fraction(10) ** (math.floor(math.log10(time)) - 1)
+    return math.ceil(Fraction(time) / scale) * scale
