@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ CANCELLED, RESTARTED = "Cancelling", "will be restarted"  # words of messages af
 
 
 class MemberChange(IntEnum):
-    """What happened to a member; of one second, in this order."""
+    """What happened to a member; of one second, in this order, but for what comes after a placement of that second."""
 
     ENDED = 0
     EVICTED = 1
@@ -75,7 +76,7 @@ def member_events(path: Path, thing: str) -> tuple[MemberEvent, ...]:
     events = [
         event for pod, item in _pods(items) if named_alike(owner_of(pod), thing) for event in _event(pod, item)
     ]  # fmt: skip
-    return tuple(_on_nodes(sorted(events, key=lambda event: (event.time, event.change, event.pod))))
+    return tuple(_on_nodes(_ordered(events)))
 
 
 def _pods(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -97,6 +98,29 @@ def _event(pod: str, item: Mapping[str, Any]) -> Iterator[MemberEvent]:
         yield MemberEvent(time, MemberChange.EVICTED, pod, "", reason)
     elif reason == "Killing" and RESTARTED not in message:
         yield MemberEvent(time, MemberChange.ENDED, pod, "")
+
+
+def _ordered(events: Sequence[MemberEvent]) -> list[MemberEvent]:
+    """Returns the events in the order of time.
+
+    A log says no parts of a second: within one, places are left before others are taken.  A pod that was not there when
+    the second began can only leave after its placement: evicted first, then ended.
+    """
+    there: set[str] = set()  # placed, and not ended
+    ordered: list[MemberEvent] = []
+    for _, second in groupby(sorted(events, key=lambda event: event.time), key=lambda event: event.time):
+        now = list(second)
+        begun = {event.pod for event in now if event.change is MemberChange.PLACED} - there
+        before = [event for event in now if event.pod not in begun or event.change is MemberChange.PLACED]
+        after = [event for event in now if event.pod in begun and event.change is not MemberChange.PLACED]
+        ordered += sorted(before, key=lambda event: (event.change, event.pod))
+        ordered += sorted(after, key=lambda event: (-event.change, event.pod))
+        for event in ordered[-len(now) :]:
+            if event.change is MemberChange.PLACED:
+                there.add(event.pod)
+            elif event.change is MemberChange.ENDED:
+                there.discard(event.pod)
+    return ordered
 
 
 def _on_nodes(events: Sequence[MemberEvent]) -> Iterator[MemberEvent]:

@@ -133,6 +133,56 @@ def test_an_eviction_that_is_not_in_the_log_is_missed(tmp_path: Path) -> None:
     assert 30 in found.missed
 
 
+SECOND = "2024-01-13T23:00:{:02d}Z"
+
+
+def logged(folder: Path, *happened: tuple[int, str, str]) -> Path:
+    """Writes a log of events: (second, pod, node of its placement, or the reason) in the order in which it is given."""
+    items = [
+        {
+            "involvedObject": {"kind": "Pod", "name": pod},
+            "firstTimestamp": SECOND.format(second),
+            "reason": what if what in {"Evicted", "Killing"} else "Scheduled",
+            "message": "" if what in {"Evicted", "Killing"} else f"Successfully assigned default/{pod} to {what}",
+        }
+        for second, pod, what in happened
+    ]
+    path = folder / "events.json"
+    path.write_text(json.dumps({"items": items}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("happened", "changes"),
+    [
+        # placed and gone within a second: it stayed for ever
+        ([(1, "db-0", "a"), (1, "db-0", "Evicted"), (1, "db-0", "Killing")], "PLACED EVICTED"),
+        ([(1, "db-0", "Killing"), (1, "db-0", "a")], "PLACED ENDED"),
+        # there before: the next of its name is placed after it has left
+        ([(1, "db-0", "a"), (2, "db-0", "b"), (2, "db-0", "Evicted")], "PLACED EVICTED PLACED"),
+        ([(1, "db-0", "a"), (2, "db-0", "b"), (2, "db-0", "Killing")], "PLACED ENDED PLACED"),
+        # evicted before, and ended in the second of the next placement
+        ([(1, "db-0", "a"), (2, "db-0", "Evicted"), (3, "db-0", "Killing"), (3, "db-0", "b")], "PLACED EVICTED PLACED"),
+        # gone before, and the next one gone at once
+        (
+            [(1, "db-0", "a"), (2, "db-0", "Killing"), (3, "db-0", "Evicted"), (3, "db-0", "b")],
+            "PLACED ENDED PLACED EVICTED",
+        ),
+        (
+            [(1, "db-0", "a"), (2, "db-0", "Killing"), (2, "db-0", "Evicted"), (3, "db-0", "Evicted"),
+             (3, "db-0", "b")],
+            "PLACED EVICTED PLACED EVICTED",
+        ),
+        # others leave before it is placed, and it leaves after
+        ([(1, "db-1", "a"), (2, "db-0", "a"), (2, "db-0", "Evicted"), (2, "db-1", "Evicted")],
+         "PLACED EVICTED PLACED EVICTED"),
+    ],
+)  # fmt: skip
+def test_the_order_within_a_second(happened: list[tuple[int, str, str]], changes: str, tmp_path: Path) -> None:
+    for order in (happened, happened[::-1]):
+        assert [event.change.name for event in member_events(logged(tmp_path, *order), "db")] == changes.split()
+
+
 def test_the_reading_agrees_with_a_plain_count() -> None:
     for folder in ("C5", "C5-log", "C5-min_scale", "C8"):
         (log,) = (RECORD / folder).iterdir()
