@@ -83,7 +83,7 @@ BESIDE = "that {} stands while it saves: it saves beside the next steps (`takes.
 
 def jobs(design: Design) -> Iterator[Component]:
     """Yields the components that are jobs, as `simulate` runs them."""
-    from coherence.simulate.jobs.of_design import is_job
+    from coherence.model.gangs import is_job
 
     return (component for component in design.components.values() if is_job(component))
 

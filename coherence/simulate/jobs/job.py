@@ -161,7 +161,11 @@ class Watchdog:
 
 @dataclass(frozen=True)
 class JobProgram:
-    """`ranks` do `work` steps together: each computes for `step`, waits for the slowest, then `collective`."""
+    """`ranks` do `work` steps together: each computes for `step`, waits for the slowest, then `collective`.
+
+    `groups`: so many ranks with steps of their own each, in place of `step`, which is the longest of them.
+    `exchange`: how much longer the collectives take, one after another and again from the first (s).
+    """
 
     name: str
     ranks: int
@@ -175,6 +179,8 @@ class JobProgram:
     failures: Failures | None = None
     recovery: JobRecovery | None = None
     watchdogs: tuple[Watchdog, ...] = ()
+    groups: tuple[tuple[int, Law], ...] = ()
+    exchange: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         name = f" of {self.name}"

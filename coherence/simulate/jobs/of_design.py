@@ -15,6 +15,9 @@ A component is a job if it uses the part `barrier`, or has `copies` and `takes: 
   between two local pauses
 - a timer `from: first x waits` is a watchdog, unless its `then` ends nothing
 
+Jobs that call each other are one gang (model.gangs): all ranks meet at one barrier, each with the step of its own
+component; the first of them says everything else.
+
 A duration of an occurrence (`takes`) that is a range is drawn anew each time; an unknown constant stands at
 its lower end, as in the exact executor.
 """
@@ -25,11 +28,12 @@ import math
 from collections.abc import Iterator
 
 from coherence.base.errors import InputError, Problem
-from coherence.language.design import Component, Design, Loop, Timer
+from coherence.language.design import Design, Loop, Timer
 from coherence.language.entries.actions import is_harmless
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import longest_spacing
 from coherence.language.schema_kinds import Quantity
+from coherence.model.gangs import Gang, gangs
 from coherence.simulate.jobs.job import (
     NORMAL_CV,
     Checkpoint,
@@ -49,36 +53,51 @@ from coherence.simulate.jobs.keys import Keys
 def jobs_of(design: Design) -> tuple[JobProgram, ...]:
     """Returns every synchronous job of the design.  Raises InputError with everything that is missing."""
     problems: list[Problem] = []
-    jobs = [_job(design, component, problems) for component in design.components.values() if is_job(component)]
+    jobs = [_job(design, gang, problems) for gang in gangs(design)]
     if problems:
         raise InputError(problems)
     return tuple(job for job in jobs if job is not None)
 
 
-def is_job(component: Component) -> bool:
-    """Returns whether a component is a job whose ranks meet at a barrier."""
-    part = component.part.text if component.part is not None else ""
-    return part == "barrier" or (component.copies is not None and "step" in (component.takes or {}))
-
-
-def _job(design: Design, component: Component, problems: list[Problem]) -> JobProgram | None:
+def _job(design: Design, gang: Gang, problems: list[Problem]) -> JobProgram | None:
+    component = gang.members[0]
     keys, before = Keys(component, problems), len(problems)
     try:
-        ranks, work = _ranks(keys), keys.count("work")
-        step, collective = _step(keys), keys.law("collective") or constant(0.0)
+        groups = _groups(gang, problems)
+        ranks, work = sum(count for count, _ in groups), keys.count("work")
+        step, collective = max((law for _, law in groups), key=lambda law: law.mean), keys.law("collective")
         watchdogs, failures = tuple(_watchdogs(design, keys)), _failures(keys)
         recovery = _recovery(keys, failures, watchdogs)
         stragglers, slowdowns = _stragglers(keys, ranks), _slowdowns(keys)
         pauses, checkpoint = tuple(_pauses(design, keys)), _checkpoint(design, keys)
-        if len(problems) > before or step is None:
+        if len(problems) > before:
             return None
         return JobProgram(
-            keys.name, ranks, step, math.inf if work is None else work, collective, stragglers, slowdowns, pauses,
-            checkpoint, failures, recovery, watchdogs,
+            keys.name, ranks, step, math.inf if work is None else work, collective or constant(0.0), stragglers,
+            slowdowns, pauses, checkpoint, failures, recovery, watchdogs, groups if len(groups) > 1 else (),
         )  # fmt: skip
     except ValueError as refused:
         keys.problems.append(Problem(component.place, f"{keys.name} cannot run: {refused}"))
         return None
+
+
+OF_THE_GANG = frozenset((
+    "work", "checkpoint", "writers", "mtbf", "shape", "ranks_per_node", "spares", "stragglers", "slower",
+    "slowed_every", "slowed_by", "slowed_ranks",
+))  # fmt: skip
+
+
+def _groups(gang: Gang, problems: list[Problem]) -> tuple[tuple[int, Law], ...]:
+    """Returns how many ranks each job of a gang has, and their steps; all else is asked of the first."""
+    first = gang.members[0]
+    for other in gang.members[1:]:
+        stated = [(key, value.place) for key, value in other.constants.items() if key in OF_THE_GANG]
+        stated += [(f"takes.{key}", value.place) for key, value in (other.takes or {}).items() if key != "step"]
+        for key, place in stated:
+            message = f"{other.name} is of the gang of {first.name}, where {key} of all of them is stated"
+            problems.append(Problem(place, message, f"write it at {first.name}, or drop the calls between them"))
+    own = [Keys(member, problems) for member in gang.members]
+    return tuple((_ranks(keys), _step(keys) or constant(1.0)) for keys in own)
 
 
 def _ranks(keys: Keys) -> int:

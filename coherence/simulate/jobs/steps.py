@@ -73,12 +73,14 @@ class Stream:
         self.patience = generator(seed, "watchdogs")
         self.slow = _Episodes(job.slowdowns, job.ranks, generator(seed, "slowdowns")) if job.slowdowns else None
         self.arrivals: Ticks = np.zeros((0, job.ranks), np.int64)
+        self.exchange, self.exchanged = in_ticks(np.array(job.exchange, np.float64)), 0
 
     def block(self) -> Steps:
         """Returns the next steps."""
         job, ranks = self.job, self.job.ranks
-        needed = draw(job.step, self.steps, (self.rows, ranks))
-        meets = draw(job.collective, self.meets, (self.rows,))
+        groups = job.groups or ((ranks, job.step),)
+        needed = np.concatenate([draw(law, self.steps, (self.rows, count)) for count, law in groups], axis=1)
+        meets = draw(job.collective, self.meets, (self.rows,)) + self._exchange()
         why = np.zeros_like(needed) if job.stragglers or job.slowdowns or job.pauses else None
         arrivals = self._straggle(needed, why)
         straggled = _sum(arrivals)
@@ -98,6 +100,14 @@ class Stream:
             all_time - slowed, ranks * slowest - all_time, rank,
             why[rows, rank] if why is not None else np.zeros_like(rank), kill, timer, pauses,
         )  # fmt: skip
+
+    def _exchange(self) -> Ticks:
+        """Returns how long what goes over links takes after each of the next steps."""
+        if not len(self.exchange):
+            return np.zeros(self.rows, np.int64)
+        own = self.exchange[(self.exchanged + np.arange(self.rows)) % len(self.exchange)]
+        self.exchanged += self.rows
+        return np.asarray(own)
 
     def _straggle(self, needed: Ticks, why: Ticks | None) -> Ticks:
         if self.job.stragglers is None or why is None:

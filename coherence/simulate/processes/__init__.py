@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.language.design import Design
+from coherence.model.gangs import exchanging
 from coherence.simulate.processes.agents import with_agents
 from coherence.simulate.processes.flow import RequestFlow, flow_of, without
 from coherence.simulate.processes.gates import gates_of
@@ -48,7 +49,7 @@ def _processes(design: Design, first_burst: float) -> Processes:
     notes: list[str] = []
     problems: list[Problem] = []
     flow = _flow(design)
-    if not flow.plans:
+    if not flow.plans and not exchanging(design):
         raise InputError([_nothing(design)])
     routes = routes_of(design, flow, notes, problems)
     stations, scaled = stations_of(design, flow, notes, problems)
@@ -61,8 +62,8 @@ def _processes(design: Design, first_burst: float) -> Processes:
 
 
 def has_requests(design: Design) -> bool:
-    """Does any workload reach a component?"""
-    return bool(_flow(design).plans)
+    """Returns whether any workload reaches a component, or jobs exchange something over links."""
+    return bool(_flow(design).plans or exchanging(design))
 
 
 def requested(design: Design) -> tuple[str, ...]:

@@ -15,25 +15,31 @@ from coherence.base.graphs import reached
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import boundaries_between
+from coherence.model.gangs import exchanging
 from coherence.model.routes import Hop, Transfer, transfers
+from coherence.simulate.processes.exchanges import notes_of, with_exchanges
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.processes.service_times import uniform_service
 from coherence.simulate.requests.program import Plan, PlanShare, Program, Route, Service, Station
 
 FOR_ALL = 1_000_000  # as many at once as there are
+ONCE = "what a call carries goes over its links once, before its first try, and nothing of what comes back"
 Stops = Mapping[str, tuple[Station, ...]]  # route -> what its requests pass before
 
 
 def with_links(design: Design, flow: RequestFlow, program: Program, notes: list[str]) -> Program:
     """Returns the program with a station for each way of a link, and for each time on the way, before its route."""
-    stops = dict(_stops(design, flow, notes))
-    if not stops:
+    stops, exchanges = dict(_stops(design, flow, notes)), dict(_exchanges(design, notes))
+    if not stops and not exchanges:
         return program
-    notes.append("what a call carries goes over its links once, before its first try, and nothing of what comes back")
-    stations = {station.name: station for own in stops.values() for station in own}
+    if stops:
+        notes.append(ONCE)
+    program = with_exchanges(program, exchanges, exchanging(design))
+    every = (*stops.values(), *exchanges.values())
+    stations = {station.name: station for own in every for station in own}
     for name, own in stations.items():
-        stations[name] = _joined(own, [other for all_ in stops.values() for other in all_ if other.name == name], notes)
+        stations[name] = _joined(own, [other for all_ in every for other in all_ if other.name == name], notes)
     passing = partial(_plan, stops)
     return replace(
         program,
@@ -84,6 +90,17 @@ def _stops(design: Design, flow: RequestFlow, notes: list[str]) -> Iterator[tupl
         own += [_delay(f"boundary {name}", delay) for name, delay in delays if delay is not None]
         if own:
             yield route, tuple(own)
+
+
+def _exchanges(design: Design, notes: list[str]) -> Iterator[tuple[str, tuple[Station, ...]]]:
+    """Yields what gangs exchange over links after each step, with the stations that stand for the links."""
+    for gang in exchanging(design):
+        notes += notes_of(gang)
+        for one in gang.exchanges:
+            notes += [f"{one.name} passes no link: {one.needs}"] if one.needs else []
+            own = [station for hop in one.hops for station in _hop(one, hop, (gang.steps,), notes)]
+            if own:
+                yield one.name, tuple(own)
 
 
 def _sources(design: Design, caller: str) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ WORK = ("demanded", "useful", "wasted", "redone", "discarded", "queue_seconds", 
 
 # Sources: counts, then facts.
 (N_ARRIVALS, N_COMPLETED, N_FAILED, N_REQUESTS, SOURCE_NUMBER, SOURCE_PLANS, LOW, HIGH, SOURCE_STREAM, SOURCE_CLASS,
- SOURCE_DEADLINE, REQUEST_TIMER) = range(12)  # fmt: skip
+ SOURCE_DEADLINE, AGAIN, REQUEST_TIMER) = range(13)  # fmt: skip
 SOURCE_WIDTH = REQUEST_TIMER + 3
 # Stations: counts, work, facts, limits; then for each class the list of those that wait and of those in service.
 (N_QUEUE, N_BUSY, N_SERVERS, N_PRESENT, N_OFFERED, N_SERVED, N_WASTED, N_CANCELLED, N_PREEMPTED, N_LOST, N_RESTARTS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coherence.simulate.requests.compiled import inlined
 from coherence.simulate.requests.events_layout import (
+    AGAIN,
     BASE,
     BEGIN,
     C_CLASS,
@@ -182,3 +183,5 @@ def finish(n: Ints, x: Floats, row: int) -> None:
     n[FINISHED] += 1
     tell(n, x, ENDS, source, n[row + R_SERIAL], n[row + R_TRIES], cause, 0)
     free_row(n, row, REQUESTS_FREE, REQUESTS_LEFT)
+    if n[source + AGAIN]:
+        arrive(n, x, source)

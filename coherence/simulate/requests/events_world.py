@@ -106,7 +106,7 @@ class EventWorld:
 
     def _write_source(self, source: Source, address: int, number: int, classes: Sequence[int]) -> None:
         low, high = source.turns
-        facts = {at.SOURCE_NUMBER: number, at.LOW: low, at.HIGH: high}
+        facts = {at.SOURCE_NUMBER: number, at.LOW: low, at.HIGH: high, at.AGAIN: int(source.again)}
         facts[at.SOURCE_PLANS] = self._plans(source.name, source.plan, source.cases)
         facts |= {at.REQUEST_TIMER: at.NOTHING, at.REQUEST_TIMER + 1: at.NOTHING}
         facts[at.SOURCE_CLASS] = classes.index(source.priority)

@@ -215,7 +215,8 @@ class Source:
     """Requests of one kind.  `turns` (low, high): the plan is gone through so many times (uniform whole number).
 
     `deadline`: a request that has not ended then fails, and what it waits for is given up.  `cases`: the plans of which
-    each request follows one, drawn by their weights, in place of `plan`.
+    each request follows one, drawn by their weights, in place of `plan`.  `again`: another
+    comes whenever one has ended.
     """
 
     name: str
@@ -225,6 +226,7 @@ class Source:
     priority: int = 0
     deadline: float = math.inf
     cases: tuple[PlanShare, ...] = ()
+    again: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,19 +55,22 @@ def _observed(design: Design, setting: Setting) -> tuple[Telemetry, RequestResul
     from coherence.simulate.jobs.series import of_job
 
     parts: list[Telemetry] = []
-    result = None
+    result, exchanges = None, dict[str, tuple[float, ...]]()
     program = processes_of(design)
     setting = initial_state(design, program, setting).begin(setting)
     if has_requests(design):
         run = RequestsUnderLoops(design, with_setting(program, setting), setting, setting.seeds[0], trace=True)
         run.advance(setting.until)
-        result = run.run.result()
+        result, exchanges = run.run.result(), run.exchanges()
         parts.append(of_requests(result.series, causes=causes(result, setting.until / SAMPLES)))
         if run.loops is not None:
             model = run.loops.cut.model
             of_loops = of_instants(model, run.loops.instants)
             parts.append(_without(of_loops, {signal.name for signal in parts[0].signals}))
-    jobs = [simulate(job, seed=setting.seeds[0], until=setting.until) for job in jobs_of(design)]
+    jobs = [
+        simulate(replace(job, exchange=exchanges.get(job.name, ())), seed=setting.seeds[0], until=setting.until)
+        for job in jobs_of(design)
+    ]
     parts += [of_job(job, sample_every=setting.until / SAMPLES) for job in jobs]
     if not parts:
         model = run_model(design)

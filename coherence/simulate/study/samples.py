@@ -13,8 +13,10 @@ from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.reads import recorded
 from coherence.language.design import Design
 from coherence.model.elaborate import elaborate
+from coherence.model.gangs import exchanging
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import FIRST_BURST, Processes, has_requests, processes, requested
+from coherence.simulate.processes.exchanges import exchanged, with_step_times
 from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.serving.of_design import Engine, engines_of
@@ -214,8 +216,11 @@ def _parts(
     from coherence.simulate.jobs.series import of_job as of_job_series
     from coherence.simulate.serving.chain import serve_engines
 
+    exchanges: dict[str, tuple[float, ...]] = {}
     if program.program.sources:
-        yield from _requests(RequestsUnderLoops(design, program, setting, seed, watch=watch))
+        requests = RequestsUnderLoops(design, program, setting, seed, watch=watch)
+        yield from _requests(requests)
+        exchanges = requests.exchanges()
     engines = engines_of(design, first_burst=FIRST_BURST)
     for engine, served in serve_engines(
         engines, seed=seed, until=setting.until, traces=setting.trace, pauses=setting.pauses,
@@ -227,7 +232,7 @@ def _parts(
         sample = dict(of_engine(engine.name, served, times, blocks, setting))
         yield 1.0, RunRecord(sample, served=times, course=course)
     for job in jobs_of(design):
-        run = simulate(job, seed=seed, until=setting.until)
+        run = simulate(replace(job, exchange=exchanges.get(job.name, ())), seed=seed, until=setting.until)
         shown = of_job_series(run, sample_every=setting.until / SAMPLES) if setting.draws else None
         yield 1.0, RunRecord(dict(of_job(run)), course=course_of_job(shown) if shown else RunCourse())
 
@@ -257,10 +262,13 @@ class RequestsUnderLoops:
     ) -> None:  # fmt: skip
         from coherence.simulate.requests.engine import Limits, RequestRun
 
+        program = with_step_times(design, requests.program, seed=seed, until=setting.until)
+        requests = replace(requests, program=program)
         self.made, self.setting, self.file = requests, setting, design.file
+        self.gangs, self.traces = {gang.steps: gang.name for gang in exchanging(design)}, trace
         every, limits = setting.until / SAMPLES, Limits(live=setting.live, events=setting.events)
         answers = (answer_promise(design, promise) for promise in design.promises.values())
-        keeps = watch is not None and any(answer is not None for answer in answers)
+        keeps = bool(self.gangs) or (watch is not None and any(answer is not None for answer in answers))
         self.recorder = LatencyRecorder(len(requests.program.sources), _edges(setting), keeps=keeps)
         self.run = RequestRun(
             requests.program, seed=seed, sample_every=every, trace=trace, limits=limits,
@@ -303,6 +311,18 @@ class RequestsUnderLoops:
         course, latencies = self._course(result), self._latencies(result)
         sample = dict(of_requests(program, result, latencies, setting)) | loops
         return RunRecord(sample, latencies, loads, course=course, stopped=result.stopped)
+
+    def exchanges(self) -> dict[str, tuple[float, ...]]:
+        """Returns how long what each gang exchanges over links took, step by step (s)."""
+        if not self.gangs:
+            return {}
+        self.run.hand_over()
+        log, found = self.run.result().requests if self.traces else self.recorder.requests(), {}
+        for number, source in enumerate(self.made.program.sources):
+            if source.name in self.gangs:
+                mine = log.source == number
+                found[self.gangs[source.name]] = exchanged(self.made.program, number, log.latency[mine])
+        return found
 
     def _course(self, result: RequestResult) -> RunCourse:
         """Returns how the run went until now, from its start."""

@@ -62,7 +62,7 @@ def is_scheduled(program: Program) -> bool:
 
 def moves(source: Source) -> bool:
     """Returns whether a source sends more, or what it sends, at stated times."""
-    return bool(source.arrivals.bursts) or source.arrivals.kind == "trace"
+    return bool(source.arrivals.bursts) or (source.arrivals.kind == "trace" and not source.again)
 
 
 def relaxation(program: Program, runs: Sequence[Mapping[str, StationLoad]]) -> float:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from coherence.language.expressions.tree import Name
 from coherence.language.infrastructure import Link
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.model.gangs import Gang, gangs
 from coherence.model.routes import Transfer, transfers
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.queues.offered_load import OfferedRate, offered, sent_by
@@ -18,11 +19,27 @@ ONE_LINK = Fraction(1)
 
 @dataclass(frozen=True)
 class LinkWay:
-    """One way of a link (or both of one with half duplex), with the transfers that go over it."""
+    """One way of a link (or both of one with half duplex), with the transfers that go over it.
+
+    `exchanges`: those of gangs, whose next step begins when all of it has come, so that they bring no more than is
+    carried; they are not among `transfers`.
+    """
 
     link: Link
     name: str
     transfers: tuple[Transfer, ...]
+    exchanges: tuple[tuple[Gang, Transfer], ...] = ()
+
+    @property
+    def exchanged(self) -> Fraction | None:
+        """Returns the most bytes a second that gangs bring, each as if it were alone; None where a size is missing."""
+        total = Fraction(0)
+        for gang, transfer in self.exchanges:
+            step = gang.least_step + transfer.least
+            if transfer.carries is None or not step:
+                return None
+            total += transfer.carries.high / step
+        return total
 
     def capacity(self, *, high: bool) -> Fraction | None:
         """Returns bytes per second of all links alike; None where no bandwidth is stated."""
@@ -64,12 +81,14 @@ class LoadedWay:
 
 def link_ways(facts: DesignFacts) -> Iterator[LinkWay]:
     """Yields each way of a link that something goes over."""
+    of = {id(exchange): gang for gang in gangs(facts.design) for exchange in gang.exchanges}
     over: dict[tuple[int, str], tuple[Link, list[Transfer]]] = {}
     for transfer in transfers(facts.design):
         for hop in transfer.hops:
             over.setdefault((id(hop.link), hop.shared_name), (hop.link, []))[1].append(transfer)
     for (_, name), (link, own) in over.items():
-        yield LinkWay(link, name, tuple(own))
+        others = tuple(one for one in own if id(one) not in of)
+        yield LinkWay(link, name, others, tuple((of[id(one)], one) for one in own if id(one) in of))
 
 
 def rate_of(facts: DesignFacts, transfer: Transfer) -> OfferedRate | None:

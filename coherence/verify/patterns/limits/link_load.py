@@ -7,7 +7,9 @@ fewest links, or the one that `via` names.  A queue whose `arrivals` are what an
 from there.  First tries alone are counted, and nothing of what comes back; a load beyond the link is certain where the
 low ends of all ranges pass it.
 
-Where a size is not stated, it is asked: with the most that each may carry at the stated rate.
+Where a size is not stated, it is asked: with the most that each may carry at the stated rate.  What jobs that call each
+other exchange after each step waits for its link before the next step begins: it is no overload, and its largest share
+of the link is told.
 
 ## Why it hurts
 Accelerators on both sides are free while what lies between them is full: queues grow before the link, and no target
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 QUESTION = Question("COH508", "link-load", "ai.01 interconnect stability")
 QUESTIONS = (QUESTION,)
 FIRST = "first tries alone, and nothing of what comes back"
+IN_STEP = "a step of {} begins when all that it exchanges has come"
 ALL_SERVED = "{} serves all that arrives there"
 
 
@@ -86,7 +89,8 @@ def _answer(subject: Subject, way: LinkWay) -> Finding:
     from coherence.verify.queues.link_loads import rate_of
 
     facts, low, high = known(subject), way.capacity(high=False), way.capacity(high=True)
-    places, of = _places(way.link, way.transfers), _owners(way.transfers)
+    exchanges = tuple(exchange for _, exchange in way.exchanges)
+    places, of = _places(way.link, (*way.transfers, *exchanges)), _owners((*way.transfers, *exchanges))
     if low is None or high is None or way.needs:
         return QUESTION.undecided(way.needs, places, of)
     rates = {transfer.name: rate_of(facts, transfer) for transfer in way.transfers}
@@ -103,9 +107,10 @@ def _answer(subject: Subject, way: LinkWay) -> Finding:
     numbers = {"brought at most": (total, "B/s"), "carried at least": (low, "B/s"), "load": (total / low, "")}
     lacking = next((rate.lacking for rate in rates.values() if rate is not None and rate.lacking), "")
     if total < low and not lacking:
-        script = bounded_sum({f"transfer_{k}": part for k, part in enumerate(most.values())}, low)
-        message = f"the link {way.name} has a load of at most {render_decimal(total / low)} of 1"
-        return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=(FIRST,))
+        script = bounded_sum({f"transfer_{k}": part for k, part in enumerate(most.values())} or {"nothing": total}, low)
+        taken = (*([FIRST] if way.transfers else []), *(IN_STEP.format(gang.name) for gang, _ in way.exchanges))
+        proof = arithmetic(numbers, certificate=script)
+        return QUESTION.proved(_carried(way, total, low), places, of, proof, assumptions=tuple(dict.fromkeys(taken)))
     if total <= low:
         return QUESTION.undecided(f"needs {lacking or f'a load of {way.name} below 1, not at it'}", places, of)
     taken = (FIRST, *dict.fromkeys(ALL_SERVED.format(t.caller) for t in way.transfers if t.call is None))
@@ -118,6 +123,16 @@ def _answer(subject: Subject, way: LinkWay) -> Finding:
         message, places, of, arithmetic(numbers, witness=witness), certain=brought > high, assumptions=taken,
         repairs=_repairs(subject, way.link, way.transfers, total / low),
     )  # fmt: skip
+
+
+def _carried(way: LinkWay, total: Fraction, low: Fraction) -> str:
+    """Returns the largest load in words; of gangs that could fill the link, that their steps get longer."""
+    exchanged = way.exchanged
+    if exchanged is not None and total + exchanged < low:
+        return f"the link {way.name} has a load of at most {render_decimal((total + exchanged) / low)} of 1"
+    others = " and ".join(dict.fromkeys(gang.name for gang, _ in way.exchanges))
+    load = render_decimal(total / low)
+    return f"the link {way.name} has a load of at most {load} of 1 beside what {others} exchanges after each step"
 
 
 def _size_needed(transfer: Transfer, name: str, rate: Fraction, capacity: Fraction) -> str:

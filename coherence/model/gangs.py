@@ -1,0 +1,69 @@
+"""Finds the jobs whose ranks meet at a barrier, and the gangs of several: jobs that call each other.
+
+A call between two jobs says that their ranks meet at one barrier, and what goes over the links between them after each
+step.  The first of a gang in the order of the design stands for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.graphs import reached
+from coherence.base.queries import cached
+from coherence.language.design import Component, Design
+from coherence.model.routes import Transfer, transfers
+
+
+@dataclass(frozen=True)
+class Gang:
+    """Jobs whose ranks meet at one barrier; a job that calls no other is alone in its gang."""
+
+    members: tuple[Component, ...]
+    exchanges: tuple[Transfer, ...] = ()  # what goes over links after each step
+
+    @property
+    def name(self) -> str:
+        """Returns the name of the job that stands for all."""
+        return self.members[0].name
+
+    @property
+    def steps(self) -> str:
+        """Returns the name under which a run counts the steps that go over links."""
+        return f"{self.name} steps"
+
+    @property
+    def least_step(self) -> Fraction:
+        """Returns how long a step takes at least before its exchange (s), where that is stated."""
+        stated = [span.low for job in self.members if (span := (job.takes or {}).get("step")) is not None]
+        return max(stated, default=Fraction(0))
+
+
+def is_job(component: Component) -> bool:
+    """Returns whether a component is a job whose ranks meet at a barrier."""
+    part = component.part.text if component.part is not None else ""
+    return part == "barrier" or (component.copies is not None and "step" in (component.takes or {}))
+
+
+@cached
+def gangs(design: Design) -> tuple[Gang, ...]:
+    """Returns the jobs of a design, those that call each other as one, in its order."""
+    jobs = {component.name: component for component in design.components.values() if is_job(component)}
+    beside: dict[str, list[str]] = {name: [] for name in jobs}
+    for call in design.calls:
+        ends = [end.text for end in (call.caller, call.callee) if end is not None and end.text in jobs]
+        if len(ends) == 2 and ends[0] != ends[1]:
+            beside[ends[0]].append(ends[1])
+            beside[ends[1]].append(ends[0])
+    found: list[Gang] = []
+    for name in jobs:
+        if not any(name in (job.name for job in gang.members) for gang in found):
+            names = reached([name], lambda job: beside[job])
+            own = tuple(one for one in transfers(design) if {one.caller, one.callee} <= names)
+            found.append(Gang(tuple(job for other, job in jobs.items() if other in names), own))
+    return tuple(found)
+
+
+def exchanging(design: Design) -> tuple[Gang, ...]:
+    """Returns the gangs of which something goes over links after each step."""
+    return tuple(gang for gang in gangs(design) if any(one.hops for one in gang.exchanges))
