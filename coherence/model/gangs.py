@@ -16,7 +16,7 @@ from coherence.model.routes import Transfer, transfers
 
 
 @dataclass(frozen=True)
-class Gang:
+class JobGang:
     """Jobs whose ranks meet at one barrier; a job that calls no other is alone in its gang."""
 
     members: tuple[Component, ...]
@@ -46,7 +46,7 @@ def is_job(component: Component) -> bool:
 
 
 @cached
-def gangs(design: Design) -> tuple[Gang, ...]:
+def gangs(design: Design) -> tuple[JobGang, ...]:
     """Returns the jobs of a design, those that call each other as one, in its order."""
     jobs = {component.name: component for component in design.components.values() if is_job(component)}
     beside: dict[str, list[str]] = {name: [] for name in jobs}
@@ -55,15 +55,15 @@ def gangs(design: Design) -> tuple[Gang, ...]:
         if len(ends) == 2 and ends[0] != ends[1]:
             beside[ends[0]].append(ends[1])
             beside[ends[1]].append(ends[0])
-    found: list[Gang] = []
+    together: list[JobGang] = []
     for name in jobs:
-        if not any(name in (job.name for job in gang.members) for gang in found):
+        if not any(name in (job.name for job in gang.members) for gang in together):
             names = reached([name], lambda job: beside[job])
             own = tuple(one for one in transfers(design) if {one.caller, one.callee} <= names)
-            found.append(Gang(tuple(job for other, job in jobs.items() if other in names), own))
-    return tuple(found)
+            together.append(JobGang(tuple(job for other, job in jobs.items() if other in names), own))
+    return tuple(together)
 
 
-def exchanging(design: Design) -> tuple[Gang, ...]:
+def exchanging(design: Design) -> tuple[JobGang, ...]:
     """Returns the gangs of which something goes over links after each step."""
     return tuple(gang for gang in gangs(design) if any(one.hops for one in gang.exchanges))

@@ -33,7 +33,7 @@ from coherence.language.entries.actions import is_harmless
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import longest_spacing
 from coherence.language.schema_kinds import Quantity
-from coherence.model.gangs import Gang, gangs
+from coherence.model.gangs import JobGang, gangs
 from coherence.simulate.jobs.job import (
     NORMAL_CV,
     Checkpoint,
@@ -59,7 +59,7 @@ def jobs_of(design: Design) -> tuple[JobProgram, ...]:
     return tuple(job for job in jobs if job is not None)
 
 
-def _job(design: Design, gang: Gang, problems: list[Problem]) -> JobProgram | None:
+def _job(design: Design, gang: JobGang, problems: list[Problem]) -> JobProgram | None:
     component = gang.members[0]
     keys, before = Keys(component, problems), len(problems)
     try:
@@ -87,7 +87,7 @@ OF_THE_GANG = frozenset((
 ))  # fmt: skip
 
 
-def _groups(gang: Gang, problems: list[Problem]) -> tuple[tuple[int, Law], ...]:
+def _groups(gang: JobGang, problems: list[Problem]) -> tuple[tuple[int, Law], ...]:
     """Returns how many ranks each job of a gang has, and their steps; all else is asked of the first."""
     first = gang.members[0]
     for other in gang.members[1:]:

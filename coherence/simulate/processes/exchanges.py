@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coherence.language.design import Design
-from coherence.model.gangs import Gang, exchanging
+from coherence.model.gangs import JobGang, exchanging
 from coherence.simulate.jobs.job import JobProgram
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
@@ -28,7 +28,7 @@ AT_ONCE = 1_000_000  # transfers
 MOST_STEPS = 1_000_000  # of one run, before they come again
 
 
-def with_exchanges(program: Program, stops: Mapping[str, tuple[Station, ...]], own: Sequence[Gang]) -> Program:
+def with_exchanges(program: Program, stops: Mapping[str, tuple[Station, ...]], own: Sequence[JobGang]) -> Program:
     """Returns the program with a source for each gang; `stops`: what each of its transfers passes."""
     nothing = Service(0.0, "constant", 0.0)
     for gang in own:
@@ -49,12 +49,12 @@ def with_exchanges(program: Program, stops: Mapping[str, tuple[Station, ...]], o
     return program
 
 
-def barrier_of(gang: Gang) -> str:
+def barrier_of(gang: JobGang) -> str:
     """Returns the name of the station at which the ranks of a gang compute."""
     return f"{gang.name} barrier"
 
 
-def notes_of(gang: Gang) -> Iterator[str]:
+def notes_of(gang: JobGang) -> Iterator[str]:
     """Yields what a run takes for granted of a gang whose transfers go over links."""
     others = ", ".join(member.name for member in gang.members[1:])
     yield f"{gang.name} stands for the gang of {gang.name} and {others}: their ranks meet at one barrier"

@@ -96,11 +96,11 @@ def _exchanges(design: Design, notes: list[str]) -> Iterator[tuple[str, tuple[St
     """Yields what gangs exchange over links after each step, with the stations that stand for the links."""
     for gang in exchanging(design):
         notes += notes_of(gang)
-        for one in gang.exchanges:
-            notes += [f"{one.name} passes no link: {one.needs}"] if one.needs else []
-            own = [station for hop in one.hops for station in _hop(one, hop, (gang.steps,), notes)]
+        for exchange in gang.exchanges:
+            notes += [f"{exchange.name} passes no link: {exchange.needs}"] if exchange.needs else []
+            own = [station for hop in exchange.hops for station in _hop(exchange, hop, (gang.steps,), notes)]
             if own:
-                yield one.name, tuple(own)
+                yield exchange.name, tuple(own)
 
 
 def _sources(design: Design, caller: str) -> tuple[str, ...]:

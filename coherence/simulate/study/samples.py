@@ -317,12 +317,12 @@ class RequestsUnderLoops:
         if not self.gangs:
             return {}
         self.run.hand_over()
-        log, found = self.run.result().requests if self.traces else self.recorder.requests(), {}
+        log, lasted = self.run.result().requests if self.traces else self.recorder.requests(), {}
         for number, source in enumerate(self.made.program.sources):
             if source.name in self.gangs:
                 mine = log.source == number
-                found[self.gangs[source.name]] = exchanged(self.made.program, number, log.latency[mine])
-        return found
+                lasted[self.gangs[source.name]] = exchanged(self.made.program, number, log.latency[mine])
+        return lasted
 
     def _course(self, result: RequestResult) -> RunCourse:
         """Returns how the run went until now, from its start."""

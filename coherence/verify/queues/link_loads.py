@@ -9,7 +9,7 @@ from fractions import Fraction
 from coherence.language.expressions.tree import Name
 from coherence.language.infrastructure import Link
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.model.gangs import Gang, gangs
+from coherence.model.gangs import JobGang, gangs
 from coherence.model.routes import Transfer, transfers
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.queues.offered_load import OfferedRate, offered, sent_by
@@ -28,7 +28,7 @@ class LinkWay:
     link: Link
     name: str
     transfers: tuple[Transfer, ...]
-    exchanges: tuple[tuple[Gang, Transfer], ...] = ()
+    exchanges: tuple[tuple[JobGang, Transfer], ...] = ()
 
     @property
     def exchanged(self) -> Fraction | None:
