@@ -15,18 +15,21 @@ from coherence.base.queries import TABLE, QueryTable
 class Key:
     """A field of a record: its kind, its key in the document, whether it must stand, what it is when absent.
 
-    `means` is what it says and `without` what holds where it does not stand, in words.  `for_people`: it says who and
-    what for (notes, names of people), and no answer has to depend on it.
+    `means` is what it says and `without` what holds where it does not stand, in words; `also` are other words that
+    people write for it.  `for_people`: it says who and what for (notes, names of people), and no answer has to depend
+    on it.
     """
 
-    __slots__ = ("absent", "compare", "for_people", "key", "kind", "means", "name", "required", "rest", "without")
+    __slots__ = (
+        "absent", "also", "compare", "for_people", "key", "kind", "means", "name", "required", "rest", "without",
+    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913  (the facts of a declaration, each by its name)
         self, kind: Any, key: str, *, required: bool, rest: bool, absent: type | None, compare: bool = True,
-        for_people: bool = False, means: str = "", without: str = "",
+        for_people: bool = False, means: str = "", without: str = "", also: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.kind, self.key, self.required, self.rest = kind, key, required, rest
-        self.means, self.without = means, without
+        self.means, self.without, self.also = means, without, also
         self.absent, self.compare, self.for_people = absent, compare, for_people
         self.name = ""
 

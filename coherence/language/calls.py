@@ -31,9 +31,24 @@ class Pause(Record):
     """
 
     place: Place | None = plain(compare=False)
-    base: Quantity | None = key(DURATION, means="the pause before the second try", required=True)
-    cap: Quantity | None = key(DURATION, means="the longest pause", without="pauses grow without end")
-    factor: Quantity | None = key(quantity(ONE, low=1), means="by what each pause is longer than the last", without="2")
+    base: Quantity | None = key(
+        DURATION,
+        also="initial base_interval initial_interval min first",
+        means="the pause before the second try",
+        required=True,
+    )
+    cap: Quantity | None = key(
+        DURATION,
+        also="max max_interval maximum limit max_backoff",
+        means="the longest pause",
+        without="pauses grow without end",
+    )
+    factor: Quantity | None = key(
+        quantity(ONE, low=1),
+        also="multiplier backoff_multiplier exponent",
+        means="by what each pause is longer than the last",
+        without="2",
+    )
     jitter: Quantity | Word | None = key(
         or_word(quantity(ONE, low=-1), "none", "full", "equal", "decorrelated"), without="none",
         means="how chance changes a pause: `full` draws from 0 to it, `equal` from its half to it, `decorrelated` from "
@@ -45,26 +60,36 @@ class Call(Record):
     """One edge of the call tree with its deadline and retries.  `tries` counts the first one too."""
 
     caller: Word | None = key(NAME_KIND, "from", means="who calls: a workload, a component, or a thing", required=True)
-    callee: Word | None = key(NAME_KIND, "to", means="what is called", required=True)
+    callee: Word | None = key(NAME_KIND, "to", also="target service destination", means="what is called", required=True)
     place: Place | None = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses", means=PART, without=WHOLE_STANDS_HERE)
     deadline: Quantity | Word | None = key(
-        UNLIMITED_DURATION, means="the time after which the caller gives the call up, with all its tries",
+        UNLIMITED_DURATION,
+        also="total_timeout overall_timeout request_timeout total within",
+        means="the time after which the caller gives the call up, with all its tries",
         without="unlimited",
     )  # fmt: skip
     per_try: Quantity | Word | None = key(
-        UNLIMITED_DURATION, means="the time after which one try is given up", without="the deadline"
+        UNLIMITED_DURATION,
+        also="timeout per_try_timeout attempt_timeout try_timeout",
+        means="the time after which one try is given up",
+        without="the deadline",
     )
     tries: tuple[Quantity | Word, ...] = key(
         listing(or_word(WHOLE, "unlimited"), or_one=True), many=True, without="1",
+        also="retries attempts max_attempts num_retries max_retries retry",
         means="how often the call is tried, the first one counted; a list is nested retries, the outermost first",
     )  # fmt: skip
     pause: Pause | Quantity | Word | None = key(
         either(record(Pause), or_word(DURATION, "from answer")), without="0 s",
+        also="backoff retry_backoff delay wait sleep interval retry_interval base_interval",
         means="the time between a failure and the next try, constant or growing, or as the answer says",
     )  # fmt: skip
     retry_when: tuple[Word, ...] | None = key(
-        listing(CAUSE), means="the causes of failure after which it is tried again", without="any failure"
+        listing(CAUSE),
+        also="retry_on retry_if retryable",
+        means="the causes of failure after which it is tried again",
+        without="any failure",
     )
     fails: dict[str, Quantity] | None = key(
         mapping(DURATION, names=False), means="how long a try takes that fails of each cause",
@@ -72,24 +97,30 @@ class Call(Record):
     )  # fmt: skip
     on_timeout: Word | None = key(
         word("abandon", "cancel"), without="verdicts about load are undecided and ask for it; those about time stand",
+        also="on_deadline after_timeout",
         means="what becomes of the work that a try leaves behind: it is done for nobody, or it is withdrawn",
     )  # fmt: skip
     timeout_kind: Word | None = key(
         word("total", "first byte", "between bytes", "connect"), without="total",
         means="which part of an answer `per_try` waits for",
     )  # fmt: skip
-    budget: Word | None = key(NAME_KIND, means="the limit that its retries count against", without="none")
+    budget: Word | None = key(
+        NAME_KIND, also="retry_budget", means="the limit that its retries count against", without="none"
+    )
     breaker: Breaker | None = key(
         record(Breaker), without="none",
+        also="circuit_breaker circuitbreaker outlier_detection",
         means="fails tries at once for `open_for` after `failures` in a row, or a `share` of the `last`; one for all "
         "callers",
     )  # fmt: skip
     hedge_after: Quantity | None = key(
         DURATION, without="no second copy is sent",
+        also="hedge hedging hedging_delay",
         means="a second copy of each try is sent after so long; the first answer counts, the other copy is given up",
     )  # fmt: skip
     stage: Word | None = key(
         NAME_KIND, without="beside calls with a stage one of its own; else the order is open, and proofs hold for each",
+        also="phase parallel",
         means="calls of a caller in one stage are made at once, its stages one after another, as they are first named",
     )  # fmt: skip
     cases: tuple[Word, ...] = key(
@@ -98,14 +129,19 @@ class Call(Record):
     )  # fmt: skip
     fallback_for: Word | None = key(
         NAME_KIND, without="it waits for no failure",
+        also="fallback",
         means="a callee of the same caller: this call is made when that one has failed, all its tries included",
     )  # fmt: skip
     carries: Quantity | None = key(
-        CARRIES, means="the bytes that one request brings over links", without="it is asked for where a link is between"
+        CARRIES,
+        also="bytes size payload",
+        means="the bytes that one request brings over links",
+        without="it is asked for where a link is between",
     )
     via: tuple[Word, ...] = key(
         VIA,
         many=True,
+        also="path route",
         means="the ends of links by which it goes",
         without="the way with the fewest links, if it is one",
     )

@@ -32,23 +32,31 @@ class Design(Record):
     version: Quantity | None = key(
         quantity(ONE), "coherence", means="the version of the language: 1", required=True, for_people=True
     )
-    system: Word | None = key(TEXT, means="the name of the system", for_people=True)
-    summary: Word | None = key(TEXT, means="what the system is, in a sentence", for_people=True)
+    system: Word | None = key(TEXT, also="name title", means="the name of the system", for_people=True)
+    summary: Word | None = key(TEXT, also="description", means="what the system is, in a sentence", for_people=True)
     note: Word | None = key(TEXT, means=NOTE, for_people=True)
     overlays: Word | None = key(
-        word("manifests"), means="the document completes the manifests beside it", without="it is a design of its own",
+        word("manifests"),
+        also="overlay",
+        means="the document completes the manifests beside it", without="it is a design of its own",
         for_people=True,
     )  # fmt: skip
     workload: dict[str, Workload] = key(
-        named(Workload), table=True, means="what arrives, by name: rates, bursts, sizes of requests",
+        named(Workload), table=True,
+        also="workloads traffic load clients demand requests",
+        means="what arrives, by name: rates, bursts, sizes of requests",
         without="nothing is known of the load, and what rests on it is asked for",
     )  # fmt: skip
     infrastructure: Infrastructure | None = key(
-        record(Infrastructure), means="tiers of accelerators, the links between them, and boundaries around them",
+        record(Infrastructure),
+        also="hardware topology accelerators",
+        means="tiers of accelerators, the links between them, and boundaries around them",
         without="members run anywhere, and commands and readings cross nothing",
     )  # fmt: skip
     components: dict[str, Component] = key(
-        named(Component), table=True, means="the things that loops act on, by name",
+        named(Component), table=True,
+        also="things services nodes servers plants plant signals",
+        means="the things that loops act on, by name",
         without="a name before a dot is a thing outside, whose signals may take any value",
     )  # fmt: skip
     claims: dict[str, Formula] = key(
@@ -60,53 +68,75 @@ class Design(Record):
     loops: dict[str, Loop] = key(
         named(Loop),
         table=True,
+        also="controllers autoscalers policies control_loops",
         means="control loops, by name: who reads what, when, and writes what",
         without="none act",
     )
     calls: tuple[Call, ...] = key(
-        listing(record(Call)), many=True, means="the edges of the call tree, with deadlines and retries",
+        listing(record(Call)), many=True,
+        also="edges rpcs dependencies call",
+        means="the edges of the call tree, with deadlines and retries",
         without="nobody calls",
     )  # fmt: skip
     timers: dict[str, Timer] = key(
-        named(Timer), table=True, means="probes, leases, watchdogs, graces and cool-downs, by name", without="none run"
+        named(Timer),
+        table=True,
+        also="probes leases watchdogs timeouts",
+        means="probes, leases, watchdogs, graces and cool-downs, by name",
+        without="none run",
     )
     limits: dict[str, Limit] = key(
-        named(Limit), table=True, means="caps and floors on what is counted, by name", without="nothing is limited"
+        named(Limit),
+        table=True,
+        also="quotas caps rate_limits budgets limit throttles",
+        means="caps and floors on what is counted, by name",
+        without="nothing is limited",
     )
     jobs: dict[str, Job] = key(
-        named(Job), table=True, means="jobs that wait for resources, by name", without="none wait"
+        named(Job), table=True, also="tasks", means="jobs that wait for resources, by name", without="none wait"
     )
     order: Order | None = key(
-        record(Order), means="in which order jobs get resources, and who may take from whom", without="any order"
+        record(Order),
+        also="scheduler queue_order",
+        means="in which order jobs get resources, and who may take from whom",
+        without="any order",
     )
     places: dict[str, dict[str, Any]] = key(
         mapping(mapping(VALUE)), table=True,
+        also="zones racks machines",
         means="the nodes on which members stand, by name: their `count`, their labels (`zone: a`), what they hold, "
         "how many may go at once (`lost: 1`, `drained: 1`)",
         without="members stand anywhere",
     )  # fmt: skip
     placement: dict[str, tuple[PlacementRule, ...]] = key(
         mapping(listing(PLACEMENT, or_one=True)), table=True,
+        also="affinity constraints",
         means="for a component, where its members may stand: `spread by zone <= 1`, `at most 1 by node`, `prefer "
         "spread by node <= 1 weight 2`, `only on zone a or b`, `not on zone c`, `tolerates gpu`, `ties at random`",
         without="they may stand on any node that has room",
     )  # fmt: skip
     promises: dict[str, Promise] = key(
         mapping(PROMISE), table=True, without="default promises alone are asked: of limits, timers, calls and loops",
+        also="invariants slos slo requirements properties guarantees objectives",
         means="what must hold, by name: `c` or `always c`, `never c`, `eventually c`, `eventually_always c`, `x "
         "reaches v`, `after e then f within T`, `a before b` (the latest a precedes the earliest b of the same "
         "occurrence), `attempts(x) per call(y) <= n`",
     )  # fmt: skip
     prices: dict[str, Any] = key(
-        mapping(VALUE), table=True, means="what a unit of a tier or of a thing costs (`h100: 2.5 usd/h`)",
+        mapping(VALUE), table=True,
+        also="costs cost price",
+        means="what a unit of a tier or of a thing costs (`h100: 2.5 usd/h`)",
         without="no money is computed",
     )  # fmt: skip
     telemetry: dict[str, Word] = key(
-        mapping(TEXT, names=False), table=True, means="for a signal, its column in telemetry or its PromQL",
+        mapping(TEXT, names=False), table=True,
+        also="metrics columns",
+        means="for a signal, its column in telemetry or its PromQL",
         without="columns are found by the names of signals",
     )  # fmt: skip
     environments: dict[str, Any] = key(
         ENVIRONMENTS, table=True, for_people=True,  # the reader lays them over the rest
+        also="regions profiles environment",
         means="where the design runs, by name: values that are added to the rest of it, or stand in their place",
         without="it is the same everywhere",
     )  # fmt: skip

@@ -17,14 +17,22 @@ class Limit(Record):
     place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses", means=PART, without=WHOLE_STANDS_HERE)
     counts: Formula | None = key(
-        FORMULA, means="what is counted (`web.available`, `requests.retries in flight`, `count of web by node`)",
+        FORMULA,
+        also="of on count what signal resource",
+        means="what is counted (`web.available`, `requests.retries in flight`, `count of web by node`)",
         without="it is asked for where an answer rests on it",
     )  # fmt: skip
     at_most: Quantity | Formula | Word | None = key(
-        VALUE, means="the cap, in what is counted; `20 % of x` is a share", without="there is no cap"
+        VALUE,
+        also="max maximum limit rate cap max_surge max_unavailable",
+        means="the cap, in what is counted; `20 % of x` is a share",
+        without="there is no cap",
     )
     at_least: Quantity | Formula | Word | None = key(
-        VALUE, means="the floor, in what is counted", without="there is no floor"
+        VALUE,
+        also="min minimum floor min_available",
+        means="the floor, in what is counted",
+        without="there is no floor",
     )
     but_at_least: Quantity | Formula | Word | None = key(
         VALUE, means="the cap is never below this, however small its share is", without="0"
@@ -33,24 +41,31 @@ class Limit(Record):
         word("up", "down", "exact"), means="how a share of members becomes whole ones", without="exact"
     )
     window: Quantity | Word | None = key(
-        UNLIMITED_DURATION, means="the time in which so many may happen; any such time counts",
+        UNLIMITED_DURATION,
+        also="interval period every per_time refill",
+        means="the time in which so many may happen; any such time counts",
         without="it counts what is there at each instant",
     )  # fmt: skip
     scope: Word | None = key(
         TEXT,
+        also="applies_to where",
         means="where it counts, in prose (`one proxy`): caps of different scopes do not meet",
         without="everywhere",
     )
     per: Word | None = key(NAME_KIND, means=PER, without="there is one")
     when_full: Word | None = key(
         word("wait", "reject", "evict and redo", "fail and lose"),
+        also="on_full overflow on_limit action",
         means="what becomes of the one that comes at the cap", without="it is asked for where an answer rests on it",
     )  # fmt: skip
     refused: Word | None = key(
         word("count", "do not count"), means="whether a window counts what it refuses", without="`do not count`"
     )
     during: Word | None = key(
-        TEXT, means="when it holds, in UTC: `0 9 * * mon-fri for 8 h`, a cron expression and a length", without="always"
+        TEXT,
+        also="when schedule cron",
+        means="when it holds, in UTC: `0 9 * * mon-fri for 8 h`, a cron expression and a length",
+        without="always",
     )
     actions: tuple[Word, ...] = key(
         listing(TEXT, or_one=True), many=True, means="the actions that it counts, where it does not count all",

@@ -26,6 +26,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 PATH = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
+CAPITAL = re.compile(r"(?<!^)([A-Z])")  # of a word in camel case
 
 
 class Reading:
@@ -107,6 +108,7 @@ def key(  # noqa: PLR0913  (the facts of a declaration, each by its name)
     *,
     means: str,
     without: str = "",
+    also: str = "",
     required: bool = False,
     rest: bool = False,
     many: bool = False,
@@ -116,13 +118,15 @@ def key(  # noqa: PLR0913  (the facts of a declaration, each by its name)
     """Returns a field of a record: its kind, its key where it differs from the field's name, and whether it must stand.
 
     `means` and `without` are its words: what it says, and what holds where it does not stand.  They are all that the
-    schema, `coherence explain` and docs/language.md know of it.  An absent field is None; with `many` the empty tuple;
-    with `table` the empty dict.  `rest` takes all other keys.  `for_people`: whatever it says, no answer is another.
+    schema, `coherence explain` and docs/language.md know of it.  `also` are other words for it, with blanks between:
+    whoever writes one is told the key.  An absent field is None; with `many` the empty tuple; with `table` the empty
+    dict.  `rest` takes all other keys.  `for_people`: whatever it says, no answer is another.
     """
     absent = tuple if many else dict if table or rest else None
     return Key(
-        kind, name, required=required, rest=rest, absent=absent, for_people=for_people, means=means, without=without
-    )
+        kind, name, required=required, rest=rest, absent=absent, for_people=for_people, means=means, without=without,
+        also=tuple(also.split()),
+    )  # fmt: skip
 
 
 def _key_remedy(name: str, known: Mapping[str, Key]) -> str:
@@ -134,7 +138,21 @@ def _key_remedy(name: str, known: Mapping[str, Key]) -> str:
         nested = units.shorten(": {".join((first, *parts)))
         return f"write its parts within one another: `{nested}: ...{'}' * len(parts)}`"
     inner = next((outer for outer, declared in known.items() if name in _keys_within(declared.kind)), None)
-    return did_you_mean(name, known) if inner is None else f"write it within `{inner}`: `{inner}: {{{name}: ...}}`"
+    if inner is not None:
+        return f"write it within `{inner}`: `{inner}: {{{name}: ...}}`"
+    if (own := key_said_as(name, known)) is not None:
+        return f"write `{own}`: {known[own].means}"
+    for outer, declared in known.items():
+        within = _keys_within(declared.kind)
+        if (own := key_said_as(name, within)) is not None:
+            return f"write `{outer}: {{{own}: ...}}`: {within[own].means}"
+    return did_you_mean(name, known)
+
+
+def key_said_as(word: str, known: Mapping[str, Key]) -> str | None:
+    """Returns the key that people also call by a word, however it is spelt: `maxAttempts`, `max-attempts`."""
+    plain_word = CAPITAL.sub(r"_\1", word).replace("-", "_").lower()
+    return next((name for name, declared in known.items() if plain_word in declared.also), None)
 
 
 def _keys_within(kind: Kind[Any]) -> Mapping[str, Key]:

@@ -35,36 +35,62 @@ class Timer(Record):
     place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses", means=PART, without=WHOLE_STANDS_HERE)
     start: Event | None = key(
-        EVENT, "from", means="the event that starts the timer: an activity of a member starts or ends (`pod starts`, "
+        EVENT, "from",
+        also="start on trigger event",
+        means="the event that starts the timer: an activity of a member starts or ends (`pod starts`, "
         "`worker.task ends`), a timer or loop acts (its name), or anything outside (other words: at any time)",
         without="it is asked for where an answer rests on it",
     )  # fmt: skip
     after: Quantity | Word | None = key(
         UNLIMITED_DURATION,
+        also="timeout delay ttl lasts wait",
         means="the time from the event until it fires",
         without="`first`, `every` and `misses` say it",
     )
-    first: Quantity | None = key(DURATION, means="the time from the event to the first look", without="0 s")
-    every: Quantity | None = key(DURATION, means="the time between two looks", without="it fires once")
+    first: Quantity | None = key(
+        DURATION,
+        also="initial_delay initial_delay_seconds",
+        means="the time from the event to the first look",
+        without="0 s",
+    )
+    every: Quantity | None = key(
+        DURATION,
+        also="period period_seconds interval sync_period heartbeat",
+        means="the time between two looks",
+        without="it fires once",
+    )
     paced_by: Word | None = key(
         word("clock", "reply"), means="what `every` is counted from: a clock, or the reply to the look before",
         without="clock",
     )  # fmt: skip
     misses: Quantity | Word | None = key(
         or_word(quantity(ONE, low=1, whole=True), "unlimited"), without="1",
+        also="failure_threshold failures threshold attempts max_failures",
         means="after how many looks in a row without an answer it fires",
     )  # fmt: skip
-    reply_within: Quantity | None = key(DURATION, means="how long a look waits for its answer", without="0 s")
+    reply_within: Quantity | None = key(
+        DURATION, also="timeout_seconds probe_timeout", means="how long a look waits for its answer", without="0 s"
+    )
     jitter: Quantity | None = key(
         quantity(SECOND), without="none",
         means="how much earlier or later it may fire: `2 s` either way, `0 s .. 100 ms` late and never early",
     )  # fmt: skip
     renew: Event | Quantity | None = key(
-        RENEWAL, means="the event that starts it anew, or how often that comes", without="nothing does"
+        RENEWAL,
+        also="renewed_by reset_by heartbeat_interval",
+        means="the event that starts it anew, or how often that comes",
+        without="nothing does",
     )
-    unless: Event | None = key(EVENT, means="the event that ends the timer before it fires", without="nothing ends it")
+    unless: Event | None = key(
+        EVENT,
+        also="until cancelled_by except",
+        means="the event that ends the timer before it fires",
+        without="nothing ends it",
+    )
     then: Event | None = key(
-        EVENT, means="what comes of its firing: an event, or a verb and a thing (`restart pod`)",
+        EVENT,
+        also="action does do fires",
+        means="what comes of its firing: an event, or a verb and a thing (`restart pod`)",
         without="its firing is an event of its own name, which others may wait for",
     )  # fmt: skip
     sees: Word | None = key(

@@ -32,8 +32,10 @@ class Burst(Record):
     """A rate that lasts a while and comes back."""
 
     rate: Quantity | None = key(ANY_QUANTITY, means="the rate in the burst, beside that of the workload", required=True)
-    lasts: Quantity | None = key(DURATION, means="how long a burst lasts", required=True)
-    every: Quantity | None = key(DURATION, means="the time from one burst to the next", without="there is one")
+    lasts: Quantity | None = key(DURATION, also="duration for", means="how long a burst lasts", required=True)
+    every: Quantity | None = key(
+        DURATION, also="period interval", means="the time from one burst to the next", without="there is one"
+    )
 
 
 class Spread2(Record):
@@ -99,7 +101,9 @@ class Workload(Record):
     )  # fmt: skip
     burst: Burst | None = key(record(Burst), means="a higher rate that lasts a while and comes back", without="none")
     service: Spread2 | Quantity | None = key(
-        either(record(Spread2), ANY_QUANTITY), means="the time that one member works for one request",
+        either(record(Spread2), ANY_QUANTITY),
+        also="service_time duration",
+        means="the time that one member works for one request",
         without="it is asked for where an answer rests on it",
     )  # fmt: skip
     tokens: Spread2 | Quantity | None = key(
@@ -119,7 +123,10 @@ class Workload(Record):
         either(record(Spread2), DURATION), means="how long a request holds memory", without="its `service`"
     )
     deadline: Quantity | None = key(
-        DURATION, means="the time after which a request that has not ended is given up", without="it is never given up"
+        DURATION,
+        also="timeout",
+        means="the time after which a request that has not ended is given up",
+        without="it is never given up",
     )
     priority: Quantity | None = key(
         quantity(ONE, whole=True),

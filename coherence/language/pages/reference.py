@@ -123,8 +123,9 @@ def key_words(key: Key) -> str:
 
 
 def keys_named(name: str) -> tuple[DeclaredKey, ...]:
-    """Returns the keys of a name, or of the end of a path: `hold_down`, `timescale.hold_down`."""
-    return tuple(key for key in declared_keys() if f".{key.path}".endswith(f".{name}"))
+    """Returns the keys of a name, or of the end of a path: `hold_down`, `timescale.hold_down`; else of another word."""
+    named = tuple(key for key in declared_keys() if f".{key.path}".endswith(f".{name}"))
+    return named or tuple(key for key in declared_keys() if name in key.key.also)
 
 
 def render_keys(keys: Iterable[DeclaredKey]) -> str:
