@@ -177,8 +177,8 @@ class Bound:
     `formula` gives it as text of the expression language; where it has none (a graph, a sample), `compute` does.
     `valid`: a condition of the same language on the symbols.  `loss`: A | B | C | R | D | network | virtualization |
     migration | economics | none.  `without`: assumption -> the bound that remains when it is dropped.  `applies`: the
-    things of a design that it speaks of.  `schedule`: what attains it, in a runtime's format.  `quantifier`: whether
-    it holds of each run, of a mean, or of the worst one.
+    things of a design that it speaks of; `unread`: why there are none.  `schedule`: what attains it, in a runtime's
+    format.  `quantifier`: whether it holds of each run, of a mean, or of the worst one.
     """
 
     name: str
@@ -202,6 +202,7 @@ class Bound:
     schedule: Callable[[Inputs], str] | None = None
     telemetry: tuple[str, ...] = ()
     applies: Callable[[Design], Iterable[Application]] | None = None
+    unread: str = ""
 
     @property
     def stands(self) -> bool:

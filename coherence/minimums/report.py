@@ -114,6 +114,8 @@ def page(entry: RegisteredBound) -> Iterator[str]:
     width = max((len(s.name) for s in bound.symbols), default=0)
     yield from (f"  {s.name:<{width}}  {s.means} [{s.unit}], the bound {_moves(s.way)}" for s in bound.symbols)
     yield from (f"  assumes {name}: {assumption(name).says}" for name in bound.assumptions)
+    if bound.unread:
+        yield f"  not read from designs: {bound.unread}"
 
 
 def _moves(way: str) -> str:

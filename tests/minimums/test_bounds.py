@@ -129,7 +129,9 @@ def test_what_a_universal_proof_takes_for_granted_is_possible(bound: Bound) -> N
 
 
 OF_DESIGNS = [
-    bound for bound in bounds() if bound.applies or bound.name in ("recovery_time", "sampled_gain", "stale_updates")
+    bound
+    for bound in bounds()
+    if bound.applies or bound.name in ("recovery_time", "sampled_gain", "stale_updates", "lost_readings")
 ]
 
 

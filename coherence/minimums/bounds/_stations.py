@@ -8,7 +8,7 @@ from fractions import Fraction
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application
-from coherence.minimums.bounds._one_queue import beside_its_load, beside_one_queue
+from coherence.minimums.bounds._one_queue import OF_THE_LAW, beside_its_load, beside_one_queue
 from coherence.minimums.bounds._retrying import tries_of
 from coherence.minimums.facts import Gathered, ServingStage, stages
 
@@ -34,6 +34,22 @@ def exponential(design: Design) -> Iterator[Application]:
             yield _asking(application, "one_queue", "the wait", beside_one_queue(design, stage)).application()
 
 
+def one_server(design: Design) -> Iterator[Application]:
+    """Yields stages of one member under Poisson arrivals whose services state a spread of their own, of any law."""
+    for stage in filter(poisson, stages(design)):
+        servers, cv = stage.servers, stage.cv
+        if servers is None or not servers.low == servers.high == 1 or cv is None or cv.low == cv.high == 1:
+            continue  # exponential ones: erlang_wait
+        application = gathered(stage).quantity("cv", cv, "")
+        del application.spans["servers"]
+        _busy(application, "load")
+        if leaves(stage):
+            application.needs("load", f"the wait of tries that are not given up at {stage.name}: it cancels late tries")
+        laws = {f"services are {law}" for law in OF_THE_LAW}
+        beside = (words for words in beside_one_queue(design, stage) if words not in laws)
+        yield _asking(application, "load", "the wait", beside).application()
+
+
 def limited(design: Design) -> Iterator[Application]:
     """Yields stages whose callers stop waiting after a time, once and without a copy, while the work is still done.
 
@@ -45,13 +61,18 @@ def limited(design: Design) -> Iterator[Application]:
             continue
         application = gathered(stage).quantity("wait", limit, "")
         application.thing = f"{stage.name} beyond {limit.text}"
-        rate, mean = application.spans.pop("rate", None), application.spans.get("mean")
-        lacks = application.missing.pop("rate", None) or application.missing.get("mean")
-        if rate is not None and mean is not None:
-            application.span("offered", rate[0] * mean[0], rate[1] * mean[1])
-        elif lacks is not None:
-            application.needs("offered", lacks)
+        _busy(application, "offered")
         yield _asking(application, "one_queue", "the wait", beside_one_queue(design, stage)).application()
+
+
+def _busy(application: Gathered, symbol: str) -> None:
+    """Puts the mean number of busy servers in the place of the rate, or what it lacks."""
+    rate, mean = application.spans.pop("rate", None), application.spans.get("mean")
+    lacks = application.missing.pop("rate", None) or application.missing.get("mean")
+    if rate is not None and mean is not None:
+        application.span(symbol, rate[0] * mean[0], rate[1] * mean[1])
+    elif lacks is not None:
+        application.needs(symbol, lacks)
 
 
 def _waits_in_turn(stage: ServingStage) -> bool:

@@ -54,4 +54,5 @@ BOUND = Bound(
     examples=(Example({}, 0.5310100565, "numeric minimum", 1e-5),),
     proofs=(Recheck("identity", "the slope of the age", slope),),
     telemetry=(),
+    unread="no key states the time that one update of a reading takes",
 )

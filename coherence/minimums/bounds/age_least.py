@@ -78,4 +78,5 @@ BOUND = Bound(
     ),
     witness=Witness("a grid of loads", searched, 1 + 1e-6),
     telemetry=("time of service of an update",),
+    unread="no key states the time that one update of a reading takes",
 )

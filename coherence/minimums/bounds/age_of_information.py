@@ -57,4 +57,7 @@ BOUND = Bound(
         Recheck("smt", "the areas, part after part", falling_moment, ProofGrade.UNIVERSAL),
     ),
     telemetry=("rate of updates", "time of service"),
+    unread=(
+        "no key states how long updates of a reading are served one by one; reading_age_mean counts scrapes and windows"
+    ),
 )

@@ -71,4 +71,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "each step follows the one before it", in_a_row, ProofGrade.UNIVERSAL),),
     witness=Witness("the longest path, node by node", chain),
     telemetry=("steps", "tokens of a step", "tool times"),
+    unread="no key states how many tokens a step of an agent writes, and its tools' times",
 )

@@ -77,4 +77,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "all quorums of few processes", quorums),),
     telemetry=("delays between replicas",),
+    unread="no key states which processes agree, and how many of them may stop",
 )

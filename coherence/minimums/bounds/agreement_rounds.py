@@ -55,4 +55,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "every rule of a few processes, every run", few_processes),),
     telemetry=("longest delay", "failures to be survived"),
+    unread="no key states which processes agree, and how many of them may stop",
 )

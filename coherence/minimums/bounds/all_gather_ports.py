@@ -65,4 +65,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every cut of a DGX-1", least_degree),),
     witness=Witness("a packing of trees, executed", packed),
     telemetry=("links of each member",),
+    unread="all_gather_fabric and all_gather count the ports of links and tiers",
 )

@@ -75,4 +75,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "rings of few members: unsat below, sat at it", solved),),
     witness=Witness("shards go round a ring both ways, step by step", both_ways),
     telemetry=("links of each member",),
+    unread="no key states steps that all members take at once; all_gather_fabric counts latencies",
 )

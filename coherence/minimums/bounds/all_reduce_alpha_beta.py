@@ -58,4 +58,5 @@ BOUND = Bound(
     ),
     witness=Witness("recursive halving and doubling, message by message", halving, gap=2.01),
     telemetry=("bytes of the collective", "link rate", "members", "time of an empty message"),
+    unread="all_reduce_fabric counts the latencies of links, all_reduce_end_point the rates of a tier",
 )

@@ -65,4 +65,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "the sum enters each member", entered, ProofGrade.UNIVERSAL),),
     witness=Witness("a reducing switch that passes parts on as they come", switch, gap=1 + 1 / PARTS),
     telemetry=("bytes of the collective", "link rate"),
+    unread="all_reduce_fabric has the switches of a design that add (`adds: 1`)",
 )

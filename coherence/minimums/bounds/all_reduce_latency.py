@@ -51,4 +51,5 @@ BOUND = Bound(
     ),
     witness=Witness("Bruck's all-gather, message by message", gathered),
     telemetry=("members", "time of an empty message"),
+    unread="all_reduce_fabric counts the latencies of links",
 )

@@ -49,4 +49,5 @@ BOUND = Bound(
     ),
     witness=Witness("recursive halving and doubling, message by message", halving),
     telemetry=("bytes of the collective", "link rate", "members", "time of a message"),
+    unread="no key states by which steps a collective runs",
 )

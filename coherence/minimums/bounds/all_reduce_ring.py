@@ -42,4 +42,5 @@ BOUND = Bound(
     examples=(Example(given(64, 10**9, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.08127, "ring, message by message"),),
     witness=Witness("the ring, message by message", ring),
     telemetry=("bytes of the collective", "link rate", "members", "time of a message"),
+    unread="no key states by which steps a collective runs",
 )

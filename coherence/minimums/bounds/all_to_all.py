@@ -43,4 +43,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "what each member misses crosses its link", received, ProofGrade.UNIVERSAL),),
     witness=Witness("rotation, message by message", executed),
     telemetry=("bytes of the collective", "link rate", "members"),
+    unread="no key states that the message of each pair is another one",
 )

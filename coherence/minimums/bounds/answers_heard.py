@@ -66,4 +66,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "who can have been heard after fewer messages", unheard),),
     witness=Witness("each holder sends once", asked_of_each),
     telemetry=("messages of a question",),
+    unread="no key states which members hold data, and whether more of it may take an answer back",
 )

@@ -78,4 +78,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "no joint distribution of small support lies below", convex),),
     witness=Witness("members that one cause slows together", together),
     telemetry=("mean time of each member",),
+    unread="no key states the law of a member's time; only its range",
 )

@@ -59,4 +59,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "integral of the tail", integrals),),
     telemetry=("times of the members in each step",),
+    unread="no key states the law of a member's time; only its range",
 )

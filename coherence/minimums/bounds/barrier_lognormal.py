@@ -68,4 +68,5 @@ BOUND = Bound(
     examples=(Example({"n": 1024, "sigma": Fraction(1, 10)}, 1.3777405268973688, "numeric integral", 1e-7),),
     proofs=(Recheck("identity", "closed form of two members", two_members),),
     telemetry=("times of the members in each step",),
+    unread="no key states the law of a member's time; only its range",
 )

@@ -62,4 +62,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "closed forms for small n", closed_forms),),
     telemetry=("times of the members in each step",),
+    unread="no key states the law of a member's time; only its range",
 )

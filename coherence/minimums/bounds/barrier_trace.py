@@ -108,4 +108,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "all small tables", means_are_less),),
     witness=Witness("members that walk through the steps and stand at each barrier", executed),
     telemetry=("time of each member in each step",),
+    unread="it is of measured times: durations=@FILE",
 )

@@ -38,4 +38,5 @@ BOUND = Bound(
     source="Gumbel 1954; Hartley and David 1954",
     examples=(Example({"n": 16, "mean": Fraction(1), "sigma": Fraction(1, 10)}, 1 + 1.5 / 31**0.5, "arithmetic"),),
     telemetry=("mean and variance of the members' times",),
+    unread="no key states the law of a member's time; only its range",
 )

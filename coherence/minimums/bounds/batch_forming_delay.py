@@ -50,4 +50,5 @@ BOUND = Bound(
     examples=(Example({"batch": Fraction(8), "rate": Fraction(100)}, 0.07, "Erlang stages"),),
     proofs=(Recheck("identity", "mean of Erlang's law", stages),),
     telemetry=("arrivals per second", "batch size"),
+    unread="no key states that a member waits until so many requests have come",
 )

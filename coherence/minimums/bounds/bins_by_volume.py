@@ -40,4 +40,5 @@ BOUND = Bound(
     proofs=(solved(by_volume),),
     witness=packed(gap=2.0),
     telemetry=("sizes of what is placed",),
+    unread="it is of items one by one; COH211 places the members of a design",
 )

@@ -43,4 +43,5 @@ BOUND = Bound(
     proofs=(solved(by_halves),),
     witness=packed(gap=1.5),
     telemetry=("sizes of what is placed",),
+    unread="it is of items one by one; COH211 places the members of a design",
 )

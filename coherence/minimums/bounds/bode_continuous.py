@@ -71,4 +71,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "the least peak under the integral", constant_pieces),),
     telemetry=("frequency response",),
+    unread="no key states up to which frequency a loop acts, and what is to be damped",
 )

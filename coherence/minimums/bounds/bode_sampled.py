@@ -65,4 +65,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "Jensen's formula on roots of unity", roots_of_unity),),
     telemetry=("frequency response of the loop",),
+    unread="no key states up to which frequency a loop acts, and what is to be damped",
 )

@@ -56,4 +56,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "what a preview leaves", quantised, ProofGrade.RELATED),),
     telemetry=("frequency response of the loop", "preview of disturbances"),
+    unread="no key states what is told of a disturbance ahead",
 )

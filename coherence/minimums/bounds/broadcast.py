@@ -54,4 +54,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "nobody has it a round earlier", doubling, ProofGrade.PART),),
     witness=Witness("a tree or a chain, message by message", best_of, gap=1.45),
     telemetry=("bytes of the collective", "link rate", "members", "time of an empty message"),
+    unread="broadcast_fabric counts rates and latencies of links",
 )

@@ -71,4 +71,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "sets of up to nine replicas", quorums),),
     telemetry=("delays between replicas",),
+    unread="no key states which replicas decide, and how many of them may lie",
 )

@@ -47,4 +47,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "the count of what a half must hear", heard, ProofGrade.PART),),
     telemetry=("messages of an agreement",),
+    unread="no key states which replicas decide, and how many of them may lie",
 )

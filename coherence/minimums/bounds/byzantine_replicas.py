@@ -49,4 +49,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "rules that decide by quorums", quorums, ProofGrade.PART),),
     telemetry=(),
+    unread="no key states which replicas decide, and how many of them may lie",
 )

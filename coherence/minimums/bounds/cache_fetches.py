@@ -81,4 +81,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every short trace", every_trace),),
     witness=Witness("search over all contents", searched),
     telemetry=("a recorded trace",),
+    unread="it is of a trace of uses: trace=@FILE",
 )

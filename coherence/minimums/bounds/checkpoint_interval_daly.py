@@ -53,4 +53,5 @@ BOUND = Bound(
     examples=(Example({"write": 30, "mtbf": 11134.8}, 797.488846999204, "published formula"),),
     proofs=(Recheck("identity", "series of the exact optimum", series),),
     telemetry=("time of a checkpoint", "times of failures"),
+    unread="checkpoint_interval_exact is told instead",
 )

@@ -47,4 +47,5 @@ BOUND = Bound(
     examples=(Example({"write": 30, "mtbf": 11134.8}, 817.3665028614764, "arithmetic"),),
     proofs=(Recheck("identity", "minimum of the first-order loss", stationary),),
     telemetry=("time of a checkpoint", "times of failures"),
+    unread="checkpoint_interval_exact is told instead",
 )

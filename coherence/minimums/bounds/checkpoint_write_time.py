@@ -86,4 +86,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "both cuts", cuts),),
     witness=Witness("writers that send part by part", run),
     telemetry=("bytes of a checkpoint", "rate of the storage"),
+    unread="no key states the bytes of a checkpoint and the rate of storage; a job states the time",
 )  # fmt: skip

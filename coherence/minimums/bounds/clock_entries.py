@@ -57,4 +57,5 @@ BOUND = Bound(
     examples=(Example({"n": 5}, 5.0, "published"),),
     proofs=(Recheck("enumeration", "every order in line of three processes' events", orders),),
     telemetry=("entries of a version",),
+    unread="no key states that events of several things are compared by their timestamps",
 )

@@ -64,4 +64,5 @@ BOUND = Bound(
     examples=(Example({"uncertainty": Fraction(1, 1000), "n": Fraction(2)}, 0.0005, "arithmetic"),),
     proofs=(Recheck("smt", "shifted runs of 2 to 6 clocks", shifting),),
     telemetry=("shortest and longest delay",),
+    unread="clock_skew_path is told of the links of a design",
 )

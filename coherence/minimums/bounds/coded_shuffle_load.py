@@ -87,4 +87,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "cuts of few machines", converse),),
     witness=Witness("sums of every group, taken apart", run),
     telemetry=("bytes of a shuffle", "machines that compute a part"),
+    unread="no key states which machines compute a part several times",
 )

@@ -58,4 +58,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "who can have heard whom after fewer messages", heard),),
     telemetry=("messages of a transaction",),
+    unread="no key states which members commit together",
 )

@@ -50,4 +50,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "every pattern of messages of two and three participants", few_participants),),
     telemetry=("messages of a transaction",),
+    unread="no key states which members commit together",
 )

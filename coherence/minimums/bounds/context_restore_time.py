@@ -89,4 +89,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "every split of the tokens", shares, ProofGrade.UNIVERSAL),),
     witness=Witness("token by token to the resource that is done first", split, 1.001),
     telemetry=("cache bytes of a token", "rate of the link", "prefill rate"),
+    unread="no key states the operations and the cache bytes of a token",
 )

@@ -46,4 +46,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "rules that decide by quorums", quorums, ProofGrade.PART),),
     telemetry=(),
+    unread="no key states which replicas agree, and how many of them may stop",
 )

@@ -69,4 +69,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "every sampling period", any_period, ProofGrade.RELATED),),
     telemetry=("bits of a reading", "period of readings"),
+    unread="no key states how many bits a reading tells; lost_readings is told of a state that runs away",
 )

@@ -57,4 +57,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "equal times", crossing),),
     telemetry=(),
+    unread="no key states the bytes of one weight",
 )

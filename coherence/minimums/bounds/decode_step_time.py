@@ -72,4 +72,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "what units do together in a time", shared_work, ProofGrade.PART),),
     telemetry=("model bytes", "batch", "context"),
+    unread="no key states the bytes of a model's weights",
 )

@@ -65,4 +65,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "the first root on the axis", crossing),),
     witness=Witness("bisection on the rightmost root by Lambert's W", edge_of_roots),
     telemetry=("age of readings",),
+    unread="loops of a design act at samples: sampled_gain",
 )

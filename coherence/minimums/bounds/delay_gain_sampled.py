@@ -66,4 +66,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "exact root counts on both sides", counted),),
     witness=Witness("bisection on computed roots", edge_of_roots),
     telemetry=("age of readings", "period of decisions"),
+    unread="sampled_gain is told of every chain of readings",
 )

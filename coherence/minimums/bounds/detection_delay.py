@@ -71,4 +71,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "mean times of the held path", diffusion),),
     telemetry=("law of readings before and after a change", "false alarms"),
+    unread="no key states by how much a change moves a reading",
 )

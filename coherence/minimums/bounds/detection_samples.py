@@ -96,4 +96,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every stopping rule of few readings", every_rule),),
     witness=Witness("Wald's test on coins, by its linear equations", walk, 1 + 1e-9),
     telemetry=("law of readings before and after a change",),
+    unread="no key states by how much a change moves a reading",
 )

@@ -65,4 +65,5 @@ BOUND = Bound(
         "longest delay",
         "failures of a run",
     ),
+    unread="no key states which processes agree, and how many of them may stop",
 )

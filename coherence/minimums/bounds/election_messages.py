@@ -56,4 +56,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "the closed form of the recursion", recursion),),
     telemetry=("messages of an election",),
+    unread="no key states which members elect one of them, and over which ring",
 )

@@ -52,4 +52,5 @@ BOUND = Bound(
     examples=(Example({"servers": 10, "offered": Fraction(10)}, 0.21458234310734736, "Erlang B table: 0.2146", 1e-9),),
     proofs=(Recheck("identity", "balance equations", balance),),
     telemetry=("arrivals per second", "mean service time"),
+    unread="no key loses what finds all members busy and states the law of the rest; COH245 asks of bounded queues",
 )

@@ -70,4 +70,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "balance equations", balance),),
     witness=Witness("the birth-death chain, state by state", states),
     telemetry=("arrivals per second", "mean service time"),
+    unread="erlang_wait and wait_beyond are told of a design's queues",
 )

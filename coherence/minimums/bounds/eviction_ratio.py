@@ -84,4 +84,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "the adversary against recency", traces),),
     witness=Witness("both caches on the adversary's trace", run),
     telemetry=(),
+    unread="no key states the slots of a cache and what is asked of it",
 )

@@ -74,4 +74,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "a DGX-1 in one step and in two", solved),),
     witness=Witness("flooding, step by step", flooded),
     telemetry=("links",),
+    unread="all_gather_fabric and all_reduce_fabric count the latencies of links",
 )

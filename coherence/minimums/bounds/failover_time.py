@@ -16,10 +16,14 @@ T. Chandra and S. Toueg, JACM 43, 1996 (perfect detectors); indistinguishable ru
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.base import solver
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import (
+    Application,
     Bound,
     Checked,
     Example,
@@ -32,6 +36,18 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
+from coherence.minimums.facts import Gathered
+
+
+def leases(design: Design) -> Iterator[Application]:
+    """Yields every timer that signs of life start anew; of each the longest delay and the takeover are asked for."""
+    for timer in design.timers.values():
+        if isinstance(timer.renew, Quantity):
+            gathered = Gathered(timer.name).quantity("period", timer.renew, "")
+            gathered.needs("delay", f"the longest delay of what renews {timer.name}")
+            yield gathered.needs(
+                "takeover", f"the least time from the end of {timer.name} to a successor"
+            ).application()
 
 
 def alike() -> Checked:
@@ -75,4 +91,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "runs that look alike", alike, ProofGrade.UNIVERSAL),),
     witness=Witness("a detector that waits for the last possible sign of life", waiting),
     telemetry=("period of signs of life", "longest delay", "takeover time"),
+    applies=leases,
 )

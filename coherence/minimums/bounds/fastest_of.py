@@ -60,4 +60,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "integral of the tail, up to five members", integrated),),
     telemetry=("times of members",),
+    unread="no key states that some of a group's members are enough",
 )

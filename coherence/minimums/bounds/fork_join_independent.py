@@ -52,4 +52,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "two servers", two_servers),),
     telemetry=("arrivals per second", "times of the parts"),
+    unread="members of a design share one queue; no key gives each its own",
 )

@@ -63,4 +63,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "two queues, solved", below_the_chain),),
     telemetry=("arrivals per second", "times of the parts"),
+    unread="members of a design share one queue; no key gives each its own",
 )

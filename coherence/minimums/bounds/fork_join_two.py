@@ -72,4 +72,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "the chain of both queues", chains),),
     witness=Witness("the chain of both queue lengths, solved", chain, 1 + 1e-6),
     telemetry=("arrivals per second", "times of the parts"),
+    unread="members of a design share one queue; no key gives each its own",
 )

@@ -61,4 +61,5 @@ BOUND = Bound(
     ),
     witness=Witness("the bill of the useful and of the possible hours", billed),
     telemetry=("share of lost time", "price"),
+    unread="`--measured` and `prices` tell what a recoverable share costs",
 )

@@ -55,4 +55,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "the geometric law", series),),
     telemetry=("attempts", "accepted results", "price of a token"),
+    unread="no key states which share of attempts is given up",
 )

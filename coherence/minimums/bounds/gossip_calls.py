@@ -81,4 +81,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "all calls among few members", every_call),),
     witness=Witness("four members that collect, exchange and tell", by_four),
     telemetry=("exchanges between members",),
+    unread="no key states that members tell each other what they know",
 )

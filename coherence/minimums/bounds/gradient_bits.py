@@ -56,4 +56,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "balls that cover a ball", covered, ProofGrade.UNIVERSAL),),
     telemetry=("bytes of a collective", "error of compression"),
+    unread="no key states the numbers of a gradient and the error that is allowed",
 )

@@ -79,4 +79,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "copies of a part outnumber the late", copies, ProofGrade.UNIVERSAL),),
     witness=Witness("parts laid out in a circle, every set of late workers tried", laid_out),
     telemetry=("slow workers of a step",),
+    unread="no key states that a step goes on without its last workers",
 )

@@ -101,4 +101,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "value iteration over two queues", by_values, ProofGrade.INSTANCES),),
     witness=Witness("the chain of all queue lengths without moves", queues, 1 + 1e-4),
     telemetry=("arrivals per second", "mean service time", "queue lengths"),
+    unread="members of a design share one queue; no key gives each its own",
 )

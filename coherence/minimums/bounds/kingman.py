@@ -51,4 +51,5 @@ BOUND = Bound(
         ),
     ),
     telemetry=("times between arrivals", "service times"),
+    unread="no key states the spread of times between arrivals beside general services",
 )

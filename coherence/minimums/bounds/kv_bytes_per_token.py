@@ -48,4 +48,5 @@ BOUND = Bound(
         ),
     ),
     telemetry=("shape of the model",),
+    unread="no key states the layers and heads of a model",
 )

@@ -42,4 +42,5 @@ BOUND = Bound(
         ),
     ),
     telemetry=("requests per second", "prompt lengths"),
+    unread="no key states that what a request carries is the cache of its prompt",
 )

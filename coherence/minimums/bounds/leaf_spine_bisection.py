@@ -78,4 +78,5 @@ BOUND = Bound(
     proofs=(Recheck("cut", "largest flows of small fabrics", flows),),
     witness=Witness("the largest flow, host by host", halved),
     telemetry=("links with their rates",),
+    unread="all_gather_fabric and all_reduce_fabric find the cut of the links of a design",
 )

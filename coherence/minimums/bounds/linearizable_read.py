@@ -19,7 +19,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Quantifier, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._far_clocks import registers
+from coherence.minimums.bounds._inductions import refuted
+
+
+def shifted() -> Checked:
+    """Two processes read in turn while a third one writes: somewhere the old value is read, and then the new one.
+
+    Delays midway leave room to shift the second reader by u/2 against the others, with nobody noticing; reads below
+    u/4 have then changed places.
+    """
+    return refuted("two reads that change places", "QF_LRA", ("begins", "ends", "longest", "u", "first", "second"),
+                   ("(>= longest 0.0)", "(= first 0.0)", "(= second 1.0)", "(<= ends (+ begins (* 2.0 longest)))",
+                    "(or (>= (- ends (* 0.5 u)) begins) (<= second first))", "(< (* 4.0 longest) u)"))  # fmt: skip
+
 
 BOUND = Bound(
     name="linearizable_read",
@@ -39,5 +53,7 @@ BOUND = Bound(
     ),
     source="Attiya and Welch 1994",
     examples=(Example({"uncertainty": Fraction(1, 50)}, 0.005, "arithmetic"),),
+    proofs=(Recheck("smt", "reads that change places", shifted, ProofGrade.UNIVERSAL),),
     telemetry=("shortest and longest delay",),
+    applies=registers,
 )

@@ -19,7 +19,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Quantifier, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._far_clocks import registers
+from coherence.minimums.bounds._inductions import refuted
+
+
+def shifted() -> Checked:
+    """Two processes write one after the other, and then a third one reads what the second one wrote.
+
+    With delays that are short one way and long the other the first writer may be shifted by u against the second, with
+    nobody noticing; writes below u/2 have then changed places, and the same read shows the older one.
+    """
+    return refuted("two writes that change places", "QF_LRA", ("begins", "ends", "longest", "u", "read"),
+                   ("(>= longest 0.0)", "(= read 2.0)", "(= begins u)", "(<= ends (* 2.0 longest))",
+                    "(or (>= ends begins) (= read 1.0))", "(< (* 2.0 longest) u)"))  # fmt: skip
+
 
 BOUND = Bound(
     name="linearizable_write",
@@ -39,5 +53,7 @@ BOUND = Bound(
     ),
     source="Attiya and Welch 1994",
     examples=(Example({"uncertainty": Fraction(1, 50)}, 0.01, "arithmetic"),),
+    proofs=(Recheck("smt", "writes that change places", shifted, ProofGrade.UNIVERSAL),),
     telemetry=("shortest and longest delay",),
+    applies=registers,
 )

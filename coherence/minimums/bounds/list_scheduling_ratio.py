@@ -81,4 +81,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "work before the last job", busy, ProofGrade.UNIVERSAL),),
     witness=Witness("a long job comes last", in_turn),
     telemetry=("servers",),
+    unread="requests come one after another; no key states jobs that must all be done",
 )

@@ -65,4 +65,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "the state crosses the link", crossed, ProofGrade.UNIVERSAL),),
     witness=Witness("stop and copy, piece by piece", stopped),
     telemetry=("bytes of the state", "rate of the link"),
+    unread="no key states the bytes of what moves",
 )

@@ -46,4 +46,5 @@ BOUND = Bound(
         ),
     ),
     telemetry=("operations of the model", "step time"),
+    unread="it divides a measured rate; compute_time is told of the work of a tier",
 )

@@ -89,4 +89,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "both times are equal", equal),),
     witness=Witness("bisection on both times", crossing),
     telemetry=("cache bytes of a token", "rate of the link", "prefill rate"),
+    unread="no key states the operations and the cache bytes of a token",
 )

@@ -94,4 +94,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "one part of a way after another", next_part, ProofGrade.UNIVERSAL),),
     telemetry=("clock skew", "delays of messages", "drift of clocks"),
+    unread="no key states by how much clocks drift and how fast they are corrected",
 )  # fmt: skip

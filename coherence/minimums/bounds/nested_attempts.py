@@ -66,4 +66,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "layers compose", composed),),
     witness=Witness("every send counted", sends),
     telemetry=("tries of each layer",),
+    unread="overload_free_load counts the tries of all layers of a design",
 )

@@ -155,4 +155,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "rings, complete graphs and a torus", closed_forms),),
     witness=Witness("covariances by the equation of Lyapunov", followed, 1 + 1e-9),
     telemetry=("states of all members",),
+    unread="no key states that members correct by their neighbours, and the noise that each has",
 )

@@ -9,7 +9,7 @@ that stops early may need fewer.
 
 ## Why it matters
 One bit of each (a health check, a vote, an alarm) asks for about pi/2 times as many sensors as whole readings would
-where shifts are small.  No design states the law of what sensors read.
+where shifts are small.
 
 ## Example
 A shift of one standard deviation, one false alarm in a million, one miss in ten: 38 sensors.
@@ -154,4 +154,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every rule of three sensors, thresholds of a grid", every_rule),),
     witness=Witness("sensors with one threshold, whose bits are counted", votes_needed, 2.0),
     telemetry=("law of readings before and after a change",),
+    unread="no key states the law of what sensors read",
 )

@@ -58,4 +58,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "every rule of one-round reads", every_rule),),
     telemetry=("rounds of a read", "servers that answer"),
+    unread="no key states which members keep a register, and how often they are asked",
 )

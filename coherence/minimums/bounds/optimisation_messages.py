@@ -100,4 +100,5 @@ BOUND = Bound(
         Recheck("enumeration", "what messages show", spread),
     ),
     telemetry=("rounds of an optimisation", "curvature of the loss"),
+    unread="no key states the curvature of what is learned",
 )

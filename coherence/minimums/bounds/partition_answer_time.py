@@ -49,4 +49,5 @@ BOUND = Bound(
     examples=(Example({"duration": Fraction(40)}, 40.0, "arithmetic"),),
     proofs=(Recheck("smt", "what a read has heard", unheard, ProofGrade.UNIVERSAL),),
     telemetry=("times without messages between sites",),
+    unread="no key states how long a partition lasts",
 )

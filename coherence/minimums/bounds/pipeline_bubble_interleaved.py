@@ -41,4 +41,5 @@ BOUND = Bound(
         ),
     ),
     telemetry=("stages", "micro-batches", "blocks of a device"),
+    unread="no key states how many blocks of layers a stage has",
 )

@@ -78,4 +78,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "the last stage's chain", chain),),
     witness=Witness("weight gradients put off to fill the drain, pass by pass", run),
     telemetry=("stages", "micro-batches", "times of the three passes"),
+    unread="no key states the times of the two parts of a backward pass",
 )

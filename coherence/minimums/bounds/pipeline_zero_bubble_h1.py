@@ -44,4 +44,5 @@ BOUND = Bound(
         ),
     ),
     telemetry=("times of the three passes",),
+    unread="no key states the times of the two parts of a backward pass",
 )

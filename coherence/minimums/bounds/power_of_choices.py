@@ -69,4 +69,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "stationary point of the mean field", fixed_point),),
     telemetry=("load", "choices of the dispatcher"),
+    unread="members of a design share one queue; no key gives each its own",
 )

@@ -89,4 +89,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "the recurrence of a round", shrinking),),
     witness=Witness("round after round", copied),
     telemetry=("bytes written per second",),
+    unread="no key states the bytes of what moves, and how fast they are written",
 )

@@ -76,4 +76,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "rounds added up", summed),),
     witness=Witness("round after round", copied),
     telemetry=("bytes written per second",),
+    unread="no key states the bytes of what moves, and how fast they are written",
 )

@@ -56,4 +56,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "what units do together in a time", shared_work, ProofGrade.PART),),
     telemetry=("model size", "prompt tokens"),
+    unread="no key states the weights of a model",
 )

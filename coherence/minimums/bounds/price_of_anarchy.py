@@ -69,4 +69,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "Pigou's example", affine, ProofGrade.RELATED),),
     witness=Witness("Pigou's two paths", pigou),
     telemetry=(),
+    unread="no key states latencies that grow with load as a power of it",
 )

@@ -57,4 +57,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "shadows of sets of terms", projections, ProofGrade.PART),),
     telemetry=("numbers sent", "memory of a processor"),
+    unread="no key states the rows and columns of products",
 )

@@ -39,4 +39,5 @@ BOUND = Bound(
         Example({"m": 2, "k": 2, "n": 2, "room": 100}, 0.0, "all of it fits"),
     ),
     telemetry=("bytes read and written",),
+    unread="no key states the rows and columns of products",
 )

@@ -94,4 +94,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "every set of calls of few members", few_members, ProofGrade.INSTANCES),),
     telemetry=("members", "rounds of gossip"),
+    unread="no key states that members tell each other what they know",
 )

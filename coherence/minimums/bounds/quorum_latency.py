@@ -78,4 +78,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every minority of few replicas", minorities),),
     witness=Witness("answers counted as they come", acknowledged),
     telemetry=("round trips between replicas",),
+    unread="no key states which replicas a leader waits for",
 )

@@ -8,8 +8,7 @@ steps.  The order is n^2 (Attiya and Censor 2008, against schedules that see the
 so that the number here is only what every process does.
 
 ## Why it matters
-Where a compare-and-swap, a leader or a clock stands to reason, one step of each process is enough.  No design states
-registers that processes share.
+Where a compare-and-swap, a leader or a clock stands to reason, one step of each process is enough.
 
 ## Example
 3 processes: 6 steps.
@@ -68,4 +67,5 @@ BOUND = Bound(
     examples=(Example({"processes": 3}, 6.0, "a write and a read of each"),),
     proofs=(Recheck("enumeration", "every way to decide in a few steps of one's own", every_way, ProofGrade.PART),),
     telemetry=(),
+    unread="no key states registers that processes share",
 )

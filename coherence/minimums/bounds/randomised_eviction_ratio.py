@@ -54,4 +54,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "phases of the random trace", collected, ProofGrade.PART),),
     telemetry=(),
+    unread="no key states the slots of a cache and what is asked of it",
 )

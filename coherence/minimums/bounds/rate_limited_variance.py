@@ -59,4 +59,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "steady entropy powers", stationary, ProofGrade.PART),),
     telemetry=("bits of a reading", "variance of the state"),
+    unread="no key states how many bits a reading tells; lost_readings is told of a state that runs away",
 )

@@ -64,4 +64,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "every rule of one round at two shards", one_round),),
     telemetry=("rounds of a read", "shards of a read"),
+    unread="no key states which data is read together and over which shards it lies",
 )

@@ -64,4 +64,5 @@ BOUND = Bound(
     examples=(Example({"service_rate": Fraction(1), "rate": Fraction(81, 100)}, 0.01, "arithmetic"),),
     proofs=(Recheck("identity", "modes of the birth-death generator", spectrum),),
     telemetry=("arrivals per second", "service rate"),
+    unread="no key states that a queue is to be forgotten by some time; erlang_wait is told of a design's queues",
 )

@@ -87,4 +87,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every day to buy against a drawn last day", drawn_last_days),),
     witness=Witness("buying on a drawn day, every last day tried", by_lot),
     telemetry=(),
+    unread="no key states what buying costs in days of rent",
 )

@@ -83,4 +83,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "not above the exponential law's share", never_above_exponential, ProofGrade.RELATED),),
     witness=Witness("cycles of unlike lengths with these means", run),
     telemetry=("times of failures", "times until work goes on"),
+    unread="checkpoint_overhead counts the restarts of a job",
 )  # fmt: skip

@@ -60,4 +60,5 @@ BOUND = Bound(
     examples=(Example({"p": Fraction(1, 20), "availability": Fraction(99999, 100000)}, 3.0, "search"),),
     proofs=(Recheck("enumeration", "boundaries in exact fractions", boundary),),
     telemetry=("failures of tries",),
+    unread="no key states which share of tries fails",
 )

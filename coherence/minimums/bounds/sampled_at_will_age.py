@@ -114,4 +114,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "waits on a grid", any_waits),),
     witness=Witness("the area under the age, transmission by transmission", waited, 1 + 1e-9),
     telemetry=("times of transmissions",),
+    unread="no key states the law of what a transmission takes",
 )

@@ -62,4 +62,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "mirrored frequencies", aliases),),
     witness=Witness("readings of both oscillations, compared", mirrored),
     telemetry=("period of readings",),
+    unread="no key states the period of an oscillation that is to be seen",
 )

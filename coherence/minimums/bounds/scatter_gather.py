@@ -47,4 +47,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "what each member misses crosses its link", received, ProofGrade.UNIVERSAL),),
     witness=Witness("the root sends part by part", executed),
     telemetry=("bytes of the collective", "link rate", "members"),
+    unread="no key states that one member has the data of all",
 )

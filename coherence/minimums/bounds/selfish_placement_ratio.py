@@ -84,4 +84,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "loads of settled jobs", loaded, ProofGrade.UNIVERSAL),),
     witness=Witness("two large jobs on one server", settled),
     telemetry=("servers",),
+    unread="no key states members that place their own jobs",
 )

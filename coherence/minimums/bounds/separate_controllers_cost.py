@@ -9,7 +9,7 @@ square of s/sqrt((s + p)^2 + 1) - p.  The floor is the least of k^2 p^2 + that s
 ## Why it matters
 It is the smallest case in which loops that share a goal and no readings gain by signalling through the plant: linear
 laws are not the best.  The floor holds for vectors as well; for one number it is 6 times below the best law that is
-known at k = .2, s = 5 (.1669), and more for larger s.  No design states what its loops' moves cost.
+known at k = .2, s = 5 (.1669), and more for larger s.
 
 ## Example
 k = .2, s = 5: .0276.  The best linear laws pay .96, the best of several levels .17.
@@ -153,4 +153,5 @@ BOUND = Bound(
     ),
     witness=Witness("the best of linear laws and of levels, by their integrals", cheapest_law, 8.0),
     telemetry=("cost of a move", "noise of a reading"),
+    unread="no key states what the moves of loops cost",
 )

@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from coherence.base import solver
 from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._far_clocks import replicas
 
 
 def two_processes() -> Checked:
@@ -52,6 +53,7 @@ BOUND = Bound(
     assumptions=("reliable_messages", "several_users"),
     source="Lipton and Sandberg 1988; Attiya and Welch 1994",
     examples=(Example({"delay": Fraction(3, 100)}, 0.03, "arithmetic"),),
-    proofs=(Recheck("smt", "two processes", two_processes, ProofGrade.RELATED),),
+    proofs=(Recheck("smt", "two processes", two_processes, ProofGrade.UNIVERSAL),),
     telemetry=("delay between replicas",),
+    applies=replicas,
 )

@@ -62,4 +62,5 @@ BOUND = Bound(
     examples=(Example({"offered": Fraction(8), "share": Fraction(1, 5)}, 12.0, "Erlang C table"),),
     proofs=(Recheck("enumeration", "both sides in exact fractions", both_sides),),
     telemetry=("offered load",),
+    unread="no key states which share may wait; wait_beyond is told of time-outs",
 )

@@ -65,4 +65,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "what is left carries the load", left_over, ProofGrade.UNIVERSAL),),
     witness=Witness("one server more at a time", counted),
     telemetry=("offered load", "failures at once"),
+    unread="servers_for_load is told of a design's stages",
 )

@@ -60,4 +60,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "one round of five processes, every run", five_processes),),
     telemetry=("longest delay",),
+    unread="no key states which processes agree, and how many of them may stop",
 )

@@ -80,4 +80,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "the least total utility of linear users", least_utility, ProofGrade.PART),),
     witness=Witness("one user of slope 1 and others alike", bids),
     telemetry=("users",),
+    unread="no key states that users bid for shares",
 )

@@ -129,4 +129,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every order in unit steps, of small traces", every_order),),
     witness=Witness("served step by step", stepped),
     telemetry=("arrivals and work of requests",),
+    unread="it is of requests one by one: arrivals=@FILE sizes=@FILE",
 )

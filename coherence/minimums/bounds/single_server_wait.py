@@ -18,6 +18,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bounds._inductions import refuted
+from coherence.minimums.bounds._stations import one_server
 
 
 def exponential_case() -> Checked:
@@ -28,6 +30,23 @@ def exponential_case() -> Checked:
     number = (1 - load) * load * sp.diff(1 / (1 - load), load)  # sum of k x^k = x d/dx of the geometric series
     claim = load * mean * 2 / (2 * (1 - load))
     return Checked(sp.simplify(number * mean - claim) == 0, "the exponential case is that of the birth-death chain")
+
+
+def mean_values() -> Checked:
+    """Who comes waits for those before it, and for the rest of who is served: an arrival sees what time shows, the mean
+    rest over all time is rate E[S^2]/2, and the mean number that waits is the rate times the wait (Little)."""
+    names = ("rate", "mean", "cv", "square", "waiting", "wait")
+    claims = (
+        "(>= rate 0.0)",
+        "(> mean 0.0)",
+        "(>= cv 0.0)",
+        "(< (* rate mean) 1.0)",
+        "(= square (* (* mean mean) (+ 1.0 (* cv cv))))",
+        "(= waiting (* rate wait))",
+        "(= wait (+ (* waiting mean) (* 0.5 (* rate square))))",
+        "(distinct (* 2.0 (* wait (- 1.0 (* rate mean)))) (* rate (* (* mean mean) (+ 1.0 (* cv cv)))))",
+    )
+    return refuted("who waits, and the rest of who is served", "QF_NRA", names, claims)
 
 
 BOUND = Bound(
@@ -51,6 +70,10 @@ BOUND = Bound(
         Example({"load": Fraction(4, 5), "mean": Fraction(1), "cv": Fraction(1)}, 4.0, "M/M/1"),
         Example({"load": Fraction(4, 5), "mean": Fraction(1), "cv": Fraction(0)}, 2.0, "M/D/1"),
     ),
-    proofs=(Recheck("identity", "exponential case", exponential_case, ProofGrade.RELATED),),
+    proofs=(
+        Recheck("identity", "exponential case", exponential_case, ProofGrade.RELATED),
+        Recheck("smt", "mean values of those before it", mean_values, ProofGrade.UNIVERSAL),
+    ),
     telemetry=("arrivals per second", "service times"),
+    applies=one_server,
 )

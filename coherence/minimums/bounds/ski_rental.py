@@ -77,4 +77,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every day to buy, every last day, prices up to 12", every_rule),),
     witness=Witness("buying on the last day that renting would cost as much, every last day tried", last_day),
     telemetry=(),
+    unread="no key states what buying costs in days of rent",
 )

@@ -76,4 +76,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "one instance more does not fit", one_more),),
     witness=Witness("slices cut one by one", left_over),
     telemetry=("profile of the instances",),
+    unread="no key states how many compute and memory slices a device has",
 )

@@ -83,4 +83,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "drift of one queue for all", drift, ProofGrade.UNIVERSAL),),
     telemetry=("arrivals of each slot", "served in each slot", "queues"),
+    unread="no key states slots, and the variance of what comes and is served in one",
 )

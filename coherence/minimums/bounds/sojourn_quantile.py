@@ -60,4 +60,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "Laplace transforms", mixture),),
     telemetry=("arrivals per second", "service rate"),
+    unread="no key promises a share of the time in a system by itself; wait_beyond is told of time-outs",
 )

@@ -55,4 +55,5 @@ BOUND = Bound(
     examples=(Example({"beta": Fraction(1)}, 0.22336127479826076, "published limit", 1e-9),),
     proofs=(Recheck("enumeration", "Erlang's C for large loads", limit),),
     telemetry=("offered load",),
+    unread="erlang_wait and wait_beyond are told of a design's queues",
 )

@@ -43,4 +43,5 @@ BOUND = Bound(
     examples=(Example({"failures": 2}, 3.0, "published"),),
     proofs=(Recheck("smt", "one that is left", nobody_left, ProofGrade.UNIVERSAL),),
     telemetry=(),
+    unread="no key states which replicas hold the same, and how many of them may stop",
 )

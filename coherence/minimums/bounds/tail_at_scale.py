@@ -70,4 +70,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "all outcomes of few parts", outcomes),),
     witness=Witness("part by part, in exact fractions", enumerated),
     telemetry=("share of slow parts", "parts of a request"),
+    unread="no key states which share of parts is slow",
 )

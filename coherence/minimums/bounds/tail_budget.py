@@ -47,4 +47,5 @@ BOUND = Bound(
     examples=(Example({"q": Fraction(1, 100), "n": 100}, 0.00010049830824165884, "forward check", 1e-6),),
     proofs=(Recheck("identity", "it inverts the tail at scale", inverse),),
     telemetry=("share of slow parts",),
+    unread="no key states which share of parts is slow",
 )

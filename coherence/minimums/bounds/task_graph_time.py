@@ -110,4 +110,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "start times of the example", starts, ProofGrade.PART),),
     witness=Witness("the best list schedule, executed", scheduled),
     telemetry=("times of steps", "which step needs which"),
+    unread="it is of tasks one by one: times=A,B edges=0>1",
 )

@@ -7,7 +7,7 @@ work function (least cost of all tasks so far, state by state) pays no more.
 
 ## Why it matters
 Sizes of a pool, places of a service, versions that are loaded: a rule that promises less than 2 n - 1 knows something
-of its tasks, draws lots, or has states that some tasks spare.  No design states what each task costs in each state.
+of its tasks, draws lots, or has states that some tasks spare.
 
 ## Example
 Two states: 3.  Ten: 19.
@@ -63,4 +63,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "what each task adds to 2 n - 1 ways of serving", weighted_ways, ProofGrade.UNIVERSAL),),
     telemetry=(),
+    unread="no key states what each task costs in each state",
 )

@@ -94,4 +94,5 @@ BOUND = Bound(
     proofs=(Recheck("smt", "trace and determinant", routh, ProofGrade.UNIVERSAL),),
     witness=Witness("bisection on computed eigenvalues", eigenvalues, 1 + 1e-6),
     telemetry=("time constants of both loops",),
+    unread="it is of the four numbers of two coupled loops; `analyze` takes those of a design together",
 )

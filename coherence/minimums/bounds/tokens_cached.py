@@ -45,4 +45,5 @@ BOUND = Bound(
         ),
     ),
     telemetry=("cached and new tokens of the bill",),
+    unread="no key states what a cached token costs",
 )

@@ -47,4 +47,5 @@ BOUND = Bound(
     examples=(Example({"attempt": Fraction(10000), "q": Fraction(3, 10)}, 14285.714285714286, "Monte Carlo"),),
     proofs=(Recheck("identity", "renewal equation", renewal),),
     telemetry=("attempts", "accepted results"),
+    unread="no key states which share of attempts is given up",
 )

@@ -97,4 +97,5 @@ BOUND = Bound(
     ),
     witness=Witness("the plane through the middle, link by link", plane),
     telemetry=("shape of the fabric",),
+    unread="all_gather_fabric and all_reduce_fabric find the cut of the links of a design",
 )

@@ -87,4 +87,5 @@ BOUND = Bound(
     proofs=(Recheck("dual", "prices and routes meet on four fabrics", dual),),
     witness=Witness("routes, added up wire by wire", routed),
     telemetry=("bytes of each demand", "links with their rates"),
+    unread="no key states which bytes go from where to where at once; fabric=@DESIGN takes its links",
 )

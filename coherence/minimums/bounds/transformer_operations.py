@@ -66,4 +66,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "products of one layer", layer_products),),
     telemetry=("shape of the model", "batch"),
+    unread="no key states the layers and the width of a model; `operations` of a tier states the work",
 )

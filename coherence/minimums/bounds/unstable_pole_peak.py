@@ -59,4 +59,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "Poisson's integral and the forced value", mean_of_the_boundary, ProofGrade.PART),),
     telemetry=("delay of the loop",),
+    unread="loops of a design act at samples; lost_readings is told of a state that runs away",
 )

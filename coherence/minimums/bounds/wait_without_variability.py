@@ -84,4 +84,5 @@ BOUND = Bound(
     proofs=(Recheck("identity", "least at zero variance", least_variance),),
     witness=Witness("the chain of queue lengths at departures, summed", departures, 1 + 1e-6),
     telemetry=("arrivals per second", "service times"),
+    unread="single_server_wait has the spread that a design states",
 )
