@@ -123,12 +123,21 @@ def command(paths: Sequence[str], **options: Any) -> int:
 
 
 def _draw(paths: Sequence[str], report: Report, file: str) -> None:
-    """Draws the conflicts of a report; its title names the files or folders that were checked."""
-    from coherence.loops.pictures.analysis_figure import system_name
+    """Draws the conflicts of a report; its title names the systems that were checked."""
     from coherence.reporting.pictures.conflicts import conflicts_drawing
     from coherence.reporting.pictures.files import write_drawing
 
-    write_drawing(conflicts_drawing(report, ", ".join(map(system_name, paths))), file)
+    write_drawing(conflicts_drawing(report, ", ".join(map(_system, paths))), file)
+
+
+def _system(path: str) -> str:
+    """Returns the name of what stands at a path: of one design the name of its system, else of its file or folder."""
+    from coherence.checking.workspace import open_workspace
+    from coherence.cli._designs import system_of
+    from coherence.loops.pictures.analysis_figure import system_name
+
+    entries = open_workspace([path]).entries if path != "-" else ()
+    return system_of(path, entries[0]) if len(entries) == 1 else system_name(path)
 
 
 def _refuse_unprinted(options: CheckOptions) -> None:

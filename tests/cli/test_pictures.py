@@ -18,7 +18,7 @@ def test_check_draws_conflicts_to_svg_alone(tmp_path: Path, capsys: pytest.Captu
     picture = tmp_path / "c.svg"
     assert run(["check", SHED, "--picture", str(picture), "-o", "concise"]) == 1
     text = picture.read_text(encoding="utf-8")
-    assert "1 conflict of shed-barrier" in text
+    assert "1 conflict of local shedding against a global barrier" in text
     assert str(SPECS) not in text
     assert run(["check", SHED, "--picture", str(tmp_path / "c.png")]) == 2
     assert run(["check", SHED, "--diff", "--picture", str(picture)]) == 2

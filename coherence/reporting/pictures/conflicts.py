@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.findings.finding import Finding, Report, Verdict
+from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.reporting._words import ordered, plural
 from coherence.reporting.pictures.drawing import Drawing, stacked, words_at
 from coherence.reporting.pictures.timeline import timeline
@@ -11,8 +11,9 @@ MOST = 12
 
 
 def conflicts_drawing(report: Report, system: str) -> Drawing:
-    """Returns the timelines of the conflicts below each other; what is left out is said."""
+    """Returns the timelines of the conflicts below each other, errors first; what is left out is said."""
     conflicts = [finding for finding in ordered(report.findings) if finding.verdict is Verdict.CONFLICT]
+    conflicts.sort(key=lambda finding: list(Severity).index(finding.severity))
     drawn = [(finding, timeline(finding, title=finding.code)) for finding in conflicts]
     parts = [(f"{finding.code}: {finding.message}", picture) for finding, picture in drawn if picture is not None]
     title = f"{plural(len(conflicts), 'conflict')} of {system}" if conflicts else f"No conflict of {system}"

@@ -6,6 +6,7 @@ apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -74,9 +75,15 @@ def stacked(title: str, parts: Sequence[tuple[str, Drawing]]) -> Drawing:
     marks: list[Child] = []
     down = 0.0
     for heading, part in parts:
-        lines = wrap(heading, int((width - 28) / (LETTER + 0.8))) or [""]
+        lines = lines_of(heading, int((width - 28) / (LETTER + 0.8)))
         marks += [words_at(14, down + 18 + 16 * row, line, "ink strong") for row, line in enumerate(lines)]
         down += 16 * len(lines) + 12
         marks.append(h("g", *part.children, transform=f"translate(0 {down:.0f})"))
         down += part.height + 18
     return Drawing(title, "; ".join(part.description for _, part in parts), width, down, tuple(marks))
+
+
+def lines_of(text: str, most: int) -> list[str]:
+    """Returns a text in lines of so many letters at most; a number stays beside its unit."""
+    bound = re.sub(r"(?<=\d) (?=[^\W\d])", "\N{NO-BREAK SPACE}", text)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in wrap(bound, most)] or [""]

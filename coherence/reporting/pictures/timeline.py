@@ -9,12 +9,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from textwrap import wrap
 
 from coherence.base.number_text import render_clock, render_duration, render_seconds
 from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Step
-from coherence.reporting.pictures.drawing import LETTER, Drawing, words_at
+from coherence.reporting.pictures.drawing import Drawing, LETTER, lines_of, words_at
 from coherence.reporting.pictures.markup import Child, h
 
 WIDTH, ROW, LINE, AXIS, LABELS = 760.0, 24.0, 15.0, 96.0, 150.0
@@ -30,7 +29,7 @@ def timeline(finding: Finding, *, title: str) -> Drawing | None:
         return None
     drawn = steps[:MOST]
     rooms = [ROOM] * (len(drawn) - 1) + [ROOM_OF_LAST]  # its words are heavy
-    rows = [_Row(step, tuple(wrap(_words(step), room)) or ("",)) for step, room in zip(drawn, rooms, strict=True)]
+    rows = [_Row(step, tuple(lines_of(_words(step), room))) for step, room in zip(drawn, rooms, strict=True)]
     timed = [float(step.time) for step in drawn if step.time is not None]
     height = TOP + max(sum(row.height for row in rows), 3 * ROW if timed else 0) + 14
     words = f"{len(rows)} steps over {render_seconds(max(timed) - min(timed))}" if timed else f"{len(rows)} steps"

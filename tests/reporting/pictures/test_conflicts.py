@@ -33,3 +33,8 @@ def test_without_a_conflict_the_picture_says_so() -> None:
 
 def test_what_is_not_drawn_is_counted() -> None:
     assert "2 more conflicts are not drawn" in _drawn(*(replace(RUN, message=f"number {k}") for k in range(MOST + 2)))
+
+
+def test_errors_are_drawn_before_warnings() -> None:
+    warnings = [replace(RUN, severity=Severity.WARNING, message=f"number {k}") for k in range(MOST)]
+    assert "COH203: drained too early" in _drawn(*warnings, RUN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-from coherence.reporting.pictures.drawing import Drawing, cut, palette, words_at
+from coherence.reporting.pictures.drawing import Drawing, cut, lines_of, palette, words_at
 from coherence.reporting.pictures.figure import title_lines
 
 
@@ -24,6 +24,11 @@ def test_every_colour_of_light_has_one_of_dark_with_contrast() -> None:
         for name in ("ink", "muted", "accent", "bad", "warn", "good", "open"):
             for ground in ("ground", "surface"):
                 assert _contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+
+
+def test_a_number_stays_beside_its_unit() -> None:
+    assert lines_of("it ends after 1.5 s: lost", 18) == ["it ends after", "1.5 s: lost"]
+    assert lines_of("", 18) == [""]
 
 
 def _contrast(one: str, other: str) -> float:
