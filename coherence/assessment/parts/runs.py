@@ -55,7 +55,7 @@ NOT_RUN = RunAnswers()
 
 
 def run_answers(design: Design, before: Design | None, seconds: float) -> RunAnswers:
-    """Returns what runs of a design, and of an earlier one, show; each within so many seconds of the wall."""
+    """Returns what runs of a design, and of an earlier one, show; each within so many seconds of the processor."""
     from coherence.base.errors import CoherenceError
     from coherence.simulate.study.repeated_runs import difference
 
@@ -69,7 +69,7 @@ def run_answers(design: Design, before: Design | None, seconds: float) -> RunAns
     except ArithmeticError as error:
         return RunAnswers(refused=f"a number left the range of runs: {error}")
     if own is None:
-        return RunAnswers(refused=f"a run of {until:g} s took longer than {seconds:g} s")
+        return RunAnswers(refused=f"a run of {until:g} s took longer than {seconds:g} s of the processor")
     return RunAnswers(own, earlier, () if earlier is None else difference(earlier, own))
 
 
@@ -79,7 +79,7 @@ def _study(design: Design, until: float, seeds: tuple[int, ...], seconds: float)
     from coherence.simulate.study.setting import Setting
 
     try:
-        with at_most(seconds):
+        with at_most(seconds, processor=True):
             return study(design, Setting(until, 0.0, seeds, events=EVENTS, draws=True))
     except TimeOverError:
         return None

@@ -17,7 +17,9 @@ from coherence.reporting.pictures.drawing import Drawing, cut, words_at
 from coherence.reporting.pictures.layered import LayeredGraph, Pair, layered
 from coherence.reporting.pictures.markup import Child, Element, h
 
-ACROSS, DOWN, WIDE, TALL = 208.0, 62.0, 148.0, 42.0  # of a column, a row and a node, px
+BETWEEN, DOWN, TALL = 60.0, 62.0, 42.0  # between two columns, of a row, of a node, px
+LEAST, MOST = 148.0, 272.0  # how wide nodes are, px: as wide as the longest name asks for
+STRONG, SMALL = 7.8, 6.6  # width of a letter of a name, and of the line below it, px
 MARGIN, KEY = 16.0, 78.0
 SIGNS = {Verdict.CONFLICT: "✕", Verdict.UNDECIDED: "?", Verdict.VACUOUS: "∅", Verdict.NOTE: "i", Verdict.PROVED: "✓"}
 STATES = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS, Verdict.PROVED)  # the gravest first
@@ -74,44 +76,58 @@ def map_drawing(system: str, mapped: DesignMap) -> Drawing:
     width = max(3, 1 + max((at for at, _ in laid.nodes.values()), default=0))
     rows = max((height for _, height in laid.nodes.values()), default=-1.0)
     rows = max([rows, *(height for route in laid.routes.values() for _, height in route)])
-    spots = {name: _spot(at, height) for name, (at, height) in laid.nodes.items()}
+    columns = _Columns(_wide(mapped))
+    spots = {name: columns.spot(at, height) for name, (at, height) in laid.nodes.items()}
     below = int(rows) + 2
-    spots |= {name: _spot(place % width, float(below + place // width)) for place, name in enumerate(alone)}
+    spots |= {name: columns.spot(place % width, float(below + place // width)) for place, name in enumerate(alone)}
     last = max((y for _, y in spots.values()), default=0.0)
-    last = max(last, _spot(0, rows)[1])
-    edges = [part for pair in laid.routes for part in _edge(pair, laid, mapped)]
-    marks = [part for node in mapped.graph.nodes for part in _node(node, spots[node.name], mapped)]
-    marks += _sends(laid, mapped)
+    last = max(last, columns.spot(0, rows)[1])
+    edges = [part for pair in laid.routes for part in _edge(pair, laid, mapped, columns)]
+    marks = [part for node in mapped.graph.nodes for part in _node(node, spots[node.name], mapped, columns.wide)]
+    marks += _sends(laid, mapped, columns)
     key = _key(last + TALL + 26)
     drawn = ((mapped.graph.nodes, "thing"), (mapped.graph.edges, "influence"), (mapped.zones, "feedback zone"))
     words = ", ".join(plural(len(parts), noun) for parts, noun in drawn)
-    across = 2 * MARGIN + (width - 1) * ACROSS + WIDE
+    across = columns.spot(width - 1, 0.0)[0] + columns.wide + MARGIN
     return Drawing(f"Risk surface of {system}", words, across, last + TALL + KEY, (*edges, *marks, *key))
 
 
-def _spot(column: int, height: float) -> tuple[float, float]:
-    return MARGIN + column * ACROSS, MARGIN + height * DOWN
+@dataclass(frozen=True)
+class _Columns:
+    """Where nodes stand that are all so wide (px)."""
+
+    wide: float
+
+    def spot(self, column: int, height: float) -> tuple[float, float]:
+        """Returns the left upper corner of a node."""
+        return MARGIN + column * (self.wide + BETWEEN), MARGIN + height * DOWN
 
 
-def _edge(pair: Pair, laid: LayeredGraph, mapped: DesignMap) -> Iterator[Element]:
+def _wide(mapped: DesignMap) -> float:
+    """Returns how wide nodes are, so that their words have room."""
+    asked = [max(STRONG * len(node.name), SMALL * len(_below(node, mapped))) + 16 for node in mapped.graph.nodes]
+    return min(MOST, max([LEAST, *asked]))
+
+
+def _edge(pair: Pair, laid: LayeredGraph, mapped: DesignMap, columns: _Columns) -> Iterator[Element]:
     """Yields the curve of an edge through its route, its head, and how often a call is sent."""
     route = laid.routes[pair]
-    points = [_spot(column, height) for column, height in route]
+    points = [columns.spot(column, height) for column, height in route]
     right = route[-1][0] >= route[0][0]
     kind = _kind(pair, mapped)
-    path, (x, y) = _curve(points, right=right)
+    path, (x, y) = _curve(points, columns.wide, right=right)
     yield h("path", d=path, class_=f"edge {kind}".rstrip())
     tip = -8 if right else 8
     yield h("path", d=f"M{x:.1f} {y:.1f}l{tip} -4v8z", class_=f"head {kind}".rstrip())
 
 
-def _sends(laid: LayeredGraph, mapped: DesignMap) -> Iterator[Element]:
+def _sends(laid: LayeredGraph, mapped: DesignMap, columns: _Columns) -> Iterator[Element]:
     """Yields how often each call is sent, over its line."""
     for pair, words in mapped.tries.items():
         if pair in laid.routes:
-            (x0, y0), (x1, y1) = (_spot(*place) for place in laid.routes[pair][:2])
+            (x0, y0), (x1, y1) = (columns.spot(*place) for place in laid.routes[pair][:2])
             yield words_at(
-                (x0 + x1 + WIDE) / 2, (y0 + y1) / 2 + TALL / 2 - 6, words, "warn strong halo", anchor="middle"
+                (x0 + x1 + columns.wide) / 2, (y0 + y1) / 2 + TALL / 2 - 6, words, "warn strong halo", anchor="middle"
             )
 
 
@@ -121,15 +137,15 @@ def _kind(pair: Pair, mapped: DesignMap) -> str:
     return "loop" if any(pair[0] in zone and pair[1] in zone for zone in mapped.zones) else ""
 
 
-def _curve(points: Sequence[tuple[float, float]], *, right: bool) -> tuple[str, tuple[float, float]]:
+def _curve(points: Sequence[tuple[float, float]], wide: float, *, right: bool) -> tuple[str, tuple[float, float]]:
     """Returns a smooth path from the side of the first node to the side of the last, and where it ends."""
     middle = TALL / 2
     first, last = points[0], points[-1]
-    begin = (first[0] + (WIDE if right else 0), first[1] + middle)
-    end = (last[0] + (0 if right else WIDE), last[1] + middle)
+    begin = (first[0] + (wide if right else 0), first[1] + middle)
+    end = (last[0] + (0 if right else wide), last[1] + middle)
     parts, (x, y) = [f"M{begin[0]:.1f} {begin[1]:.1f}"], begin
     for a, b in points[1:-1]:
-        near, far = (a, a + WIDE) if right else (a + WIDE, a)
+        near, far = (a, a + wide) if right else (a + wide, a)
         bend = (near - x) / 2
         parts.append(
             f"C{x + bend:.1f} {y:.1f} {near - bend:.1f} {b + middle:.1f} {near:.1f} {b + middle:.1f}H{far:.1f}"
@@ -140,18 +156,24 @@ def _curve(points: Sequence[tuple[float, float]], *, right: bool) -> tuple[str, 
     return "".join(parts), end
 
 
-def _node(node: Node, spot: tuple[float, float], mapped: DesignMap) -> Iterator[Element]:
+def _node(node: Node, spot: tuple[float, float], mapped: DesignMap, wide: float) -> Iterator[Element]:
     """Yields the shape of a thing with its name, its kind, and the findings on it."""
     x, y = spot
-    state, counts = mapped.state(node.name), mapped.counts.get(node.name, {})
+    state = mapped.state(node.name)
     zone = "zone" if any(node.name in zone for zone in mapped.zones) else ""
     round_ = TALL / 2 if node.kind == "loop" else 12.0 if node.kind in ("timer", "limit") else 3.0
     kind = f"node {zone} {state if state in STATES else ''}"
-    yield h("rect", h("title", node.name), x=x, y=y, width=WIDE, height=TALL, rx=round_, class_=" ".join(kind.split()))
-    yield words_at(x + WIDE / 2, y + 18, cut(node.name, WIDE - 20), "ink strong", anchor="middle")
+    yield h("rect", h("title", node.name), x=x, y=y, width=wide, height=TALL, rx=round_, class_=" ".join(kind.split()))
+    name = cut(node.name, wide - 16, STRONG)
+    yield words_at(x + wide / 2, y + 18, name, "ink strong", anchor="middle")
+    yield words_at(x + wide / 2, y + 33, _below(node, mapped), "muted small", anchor="middle")
+
+
+def _below(node: Node, mapped: DesignMap) -> str:
+    """Returns what stands below the name of a thing: its kind, and how many findings of each verdict are on it."""
+    counts = mapped.counts.get(node.name, {})
     signs = "  ".join(f"{SIGNS[verdict]} {counts[verdict]}" for verdict in SIGNS if counts.get(verdict))
-    below = f"{node.kind}   {signs}" if signs else node.kind
-    yield words_at(x + WIDE / 2, y + 33, below, "muted small", anchor="middle")
+    return f"{node.kind}   {signs}" if signs else node.kind
 
 
 def _key(top: float) -> Iterator[Child]:

@@ -15,6 +15,7 @@ DASHES = ("", "6 3", "2 3", "8 3 2 3", "10 4", "1 2")
 SHADED = "#f3dcd6"
 ROW, LETTER = 16, 6.6  # height of names below a title, width of a letter of a note
 TITLE_LETTER = 9.4  # width of a letter of a title: 15 px, heavy
+ALONG_AXIS = 31  # letters that every axis has room for
 
 
 def look(style: int) -> tuple[int, int]:
@@ -151,6 +152,8 @@ def title_lines(title: str, across: float) -> list[str]:
 
 
 def wrapped_notes(figure: Figure) -> list[str]:
-    """Returns the notes in lines that fit the width of a figure."""
+    """Returns the notes, and what an axis that has no room for it shows, in lines that fit the width of a figure."""
     columns = columns_of(figure)
-    return [line for note in figure.notes for line in wrap(note, int(columns * WIDTH / LETTER)) or [""]]
+    shown = dict.fromkeys(label for panel in figure.panels for label in (panel.x, panel.y))
+    notes = [*figure.notes, *(f"an axis shows {label}" for label in shown if len(label) > ALONG_AXIS)]
+    return [line for note in notes for line in wrap(note, int(columns * WIDTH / LETTER)) or [""]]

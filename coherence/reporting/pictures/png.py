@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coherence.reporting.pictures.figure import (
+    BOTTOM,
     COLOURS,
     HEIGHT,
     LEFT,
@@ -27,7 +28,8 @@ from coherence.reporting.pictures.figure import (
 NAMES = 4  # in a row at most
 LETTER, SAMPLE = 5.7, 34  # width of a letter of a name, and of its line with room beside it, px
 ROOM = 0.06  # above the highest curve, of the height
-TITLE = 7.4  # width of a letter of the title of a panel, px
+TITLE, AXIS = 7.4, 7.0  # width of a letter of the title of a panel, and of what an axis shows, px
+MARGINS = 16  # around a panel, px
 LONGEST = 45  # letters of a name
 TICKS = 5  # below a panel, at most
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
@@ -67,8 +69,9 @@ def draw_panel(axes: Any, panel: Panel, across: int = WIDTH) -> None:
     names = [name for name in (*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)) if name]
     columns = names_in_a_row(names, across)
     rows = -(-len(names) // columns)
-    axes.set(xlabel=panel.x, ylabel=panel.y)
-    title = fitted(panel.title, int((across - LEFT) / TITLE))
+    along, up = across - LEFT - MARGINS, (HEIGHT * 3 // 2 if panel.large else HEIGHT) - BOTTOM - MARGINS
+    axes.set(xlabel=fitted(panel.x, int(along / AXIS)), ylabel=fitted(panel.y, int(up / AXIS)))
+    title = fitted(panel.title, int(along / TITLE))
     axes.set_title(title, loc="left", fontsize=11, pad=4 + 13 * rows)
     _scale(axes, panel)
     if names:  # between title and axes, where they hide nothing

@@ -34,7 +34,7 @@ from coherence.reporting.pictures.figure import (
 
 DARK = "<style>@media screen and (prefers-color-scheme: dark){#sheet{filter:invert(0.93) hue-rotate(180deg)}}</style>"
 
-PANEL_LETTER = 7.2  # width of a letter of the title of a panel, px
+PANEL_LETTER, AXIS_LETTER = 7.2, 6.8  # width of a letter of the title of a panel, and of what an axis shows, px
 HALO = '<g paint-order="stroke" stroke="#fbfbfb" stroke-width="3" stroke-linejoin="round">'
 
 
@@ -241,8 +241,10 @@ def _frame(panel: Panel, x: _Axis, y: _Axis) -> list[str]:
         at = y.at(tick)
         parts.append(f'<path d="M{LEFT - 4} {at:.1f}H{right}" stroke="#dddddd" fill="none"/>')
         parts.append(_text(LEFT - 7, at + 4, render_tick(tick), size=11, anchor="end"))
-    parts.append(_text((LEFT + right) / 2, bottom + 34, panel.x, anchor="middle", fill="#444444"))
-    parts.append(_text(14, (top + bottom) / 2, panel.y, anchor="middle", fill="#444444", turn=-90))
+    along = fitted(panel.x, int((right + RIGHT - LEFT) / AXIS_LETTER))
+    up = fitted(panel.y, int((bottom - top + BOTTOM) / AXIS_LETTER))
+    parts.append(_text((LEFT + right) / 2, bottom + 34, along, anchor="middle", fill="#444444"))
+    parts.append(_text(14, (top + bottom) / 2, up, anchor="middle", fill="#444444", turn=-90))
     return parts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
@@ -42,3 +43,19 @@ def test_no_two_nodes_overlap_and_all_stand_inside() -> None:
         assert x + w <= drawn.width
         assert y + t <= drawn.height
         assert all(x + w < a or a + b < x or y + t < c or c + d < y for a, c, b, d in boxes[at + 1 :])
+
+
+def test_nodes_have_room_for_their_names_and_what_stands_below() -> None:
+    long = "recommendation_of_products"
+    design = read_text(f"coherence: 1\nworkload: {{a: {{rate: 1 req/s}}}}\ncomponents: {{{long}: {{copies: 1}}}}\n"
+                       f"calls: [{{from: a, to: {long}}}]\n")  # fmt: skip
+    mapped = design_map(design, ())
+    drawn = map_drawing("x", replace(mapped, counts={long: dict.fromkeys(Verdict, 12)}))
+    root = ET.fromstring(drawn.render())  # noqa: S314  (our own text)
+    wide = {float(r.attrib["width"]) for r in root.iter(f"{SVG}rect") if float(r.attrib["height"]) > 20}
+    words = [text.text or "" for text in root.iter(f"{SVG}text")]
+    below = next(text for text in words if "12" in text)
+    assert long in words
+    assert min(wide) >= 7.8 * len(long) + 16 and min(wide) >= 6.6 * len(below)
+    longest = read_text(f"coherence: 1\nworkload: {{{'long_' * 30}name: {{rate: 1 req/s}}}}\n")
+    assert map_drawing("x", design_map(longest, ())).width < 3 * 340

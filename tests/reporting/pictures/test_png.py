@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
+from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel, wrapped_notes
 from coherence.reporting.pictures.files import write
 from coherence.reporting.pictures.png import draw_panel, names_in_a_row, png
 
@@ -58,3 +58,21 @@ def test_notes_and_a_long_title_leave_panels_their_height() -> None:
         return float(int.from_bytes(file[20:24], "big"))
 
     assert height(*(f"note {k}" for k in range(20))) - height("note") >= 19 * 0.15 * 150
+
+
+def test_long_titles_and_what_axes_show_stay_inside() -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Sheet
+
+    sheet = Sheet(figsize=(4.4, 3.7), layout="constrained")
+    canvas = FigureCanvasAgg(sheet)
+    axes = sheet.add_subplot()
+    long = f"loops.autoscaler_of_{'embedding_generation_' * 4}.target.setpoint (%)"
+    draw_panel(axes, Panel(long, long, long, (Line("a", ((0.0, 0.0), (1.0, 1.0))),)))
+    canvas.draw()
+    for text in (axes._left_title, axes.xaxis.label, axes.yaxis.label):
+        box = text.get_window_extent()
+        assert box.x0 >= sheet.bbox.x0 and box.x1 <= sheet.bbox.x1, text
+        assert box.y0 >= sheet.bbox.y0 and box.y1 <= sheet.bbox.y1, text
+    assert axes.get_xlabel().endswith("(%)") and axes.get_ylabel().endswith("(%)")
+    assert "".join(wrapped_notes(Figure("t", (Panel("p", long, "y", ()),), 1))) == f"an axis shows {long}"

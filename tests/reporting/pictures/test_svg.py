@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -65,3 +66,12 @@ def test_a_large_panel_is_as_wide_as_all_columns_also_alone() -> None:
     alone = layout(Figure("one", (Panel("large", "x", "y", large=True),), 2))
     assert alone == (2, [(0, 0, 2 * WIDTH, HEIGHT * 3 // 2)])
     assert layout(Figure("one", (Panel("small", "x", "y"),), 2)) == (1, [(0, 0, WIDTH, HEIGHT)])
+
+
+def test_what_a_long_axis_shows_keeps_its_unit_and_stands_whole_below() -> None:
+    long = f"loops.autoscaler_of_{'embedding_generation_' * 4}.target.setpoint (%)"
+    picture = svg(Figure("t", (Panel("a", long, long, (Line("a", ((0.0, 0.0), (1.0, 1.0))),)),), 1))
+    shown = re.findall(r">([^<]*setpoint \(%\))</text>", picture)
+    assert [text for text in shown if len(text) > 50] == []
+    assert len(shown) >= 2
+    assert "an axis shows" in picture
