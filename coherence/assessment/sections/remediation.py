@@ -11,6 +11,7 @@ from coherence.assessment.parts.elements import joined, note, reference, reprodu
 from coherence.assessment.sections.auditability import unlogged
 from coherence.findings.finding import Edit, Finding, Repair, Verdict
 from coherence.language.design import Loop
+from coherence.language.entries.leaves import leaves
 from coherence.reporting.pictures.markup import Child, h
 
 ORDER, TITLE = 110, "Remediation plan"
@@ -75,7 +76,9 @@ def plan(assessment: Assessment) -> list[PlanStep]:
 
 def _change(assessment: Assessment, edits: Sequence[Edit], pairs: Sequence[tuple[Finding, Repair]]) -> PlanStep:
     proved = all(repair.proved for _, repair in pairs)
-    what = "; ".join(f"{_where(assessment, edit)}: {edit.old} → {edit.new}" for edit in edits)
+    what = "; ".join(
+        f"{_key(assessment, edit)}: {edit.old} → {edit.new} ({_where(assessment, edit)})" for edit in edits
+    )
     effect = "; ".join(dict.fromkeys(repair.verified for _, repair in pairs))
     return PlanStep(
         CLASSES[0] if proved else CLASSES[1], what, owners(assessment, pairs[0][0]), effect,
@@ -83,15 +86,28 @@ def _change(assessment: Assessment, edits: Sequence[Edit], pairs: Sequence[tuple
     )  # fmt: skip
 
 
+def _key(assessment: Assessment, edit: Edit) -> str:
+    """Returns the key and the thing that an edit is about."""
+    at = (edit.place.line, edit.place.column)
+    leaf = next(
+        (leaf for leaf in leaves(assessment.design)
+         if leaf.place.file == edit.place.file
+         and (leaf.place.line, leaf.place.column) <= at < (leaf.place.end_line, leaf.place.end_column)),
+        None,
+    )  # fmt: skip
+    return f"{leaf.key} of {leaf.entry}" if leaf is not None else "what is written"
+
+
 def _where(assessment: Assessment, edit: Edit) -> str:
-    """Returns the key and the place of an edit."""
+    """Returns the file and the line of an edit."""
     line = f"line {edit.place.line}"
     return line if assessment.anonymous else f"{edit.place.file}, {line}"
 
 
 def _by_hand(finding: Finding) -> str:
     hard = any(repair.concedes for repair in finding.repairs)
-    return "no setting alone removes it" + (": hardware or a promise would have to change" if hard else "")
+    more = ": hardware or a promise would have to change" if hard else ""
+    return f"{finding.message}: no setting alone removes it{more}"
 
 
 def _open(assessment: Assessment) -> Iterator[PlanStep]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coherence.assessment.parts.answers import Assessment, counted_lines
 from coherence.assessment.parts.elements import note, reproduced, table
-from coherence.findings.finding import Verdict
+from coherence.findings.finding import Finding, Verdict
 from coherence.reporting._words import plural
 from coherence.reporting.pictures.design_map import SIGNS
 from coherence.reporting.pictures.markup import Child, Element, h
@@ -39,13 +41,21 @@ def headline(assessment: Assessment) -> str:
     conflicts = assessment.of_verdict(Verdict.CONFLICT)
     undecided, proved = (len(assessment.of_verdict(v)) for v in (Verdict.UNDECIDED, Verdict.PROVED))
     if conflicts:
-        count = f"{len(conflicts)} conflicts" if len(conflicts) > 1 else "One conflict"
-        return f"{count}. The gravest: {conflicts[0].message}."
+        if len(conflicts) == 1:
+            return f"One {conflicts[0].certainty} conflict: {conflicts[0].message}.".replace("  ", " ")
+        return f"{len(conflicts)} conflicts{_certainty(conflicts)}. The gravest: {conflicts[0].message}."
     if undecided:
         return f"No conflict was found: {plural(undecided, 'question')} open, {proved} proved."
     if proved:
         return f"No conflict was found: {plural(proved, 'answer')}, all proved."
     return "Nothing is decided: no question answers about this design."
+
+
+def _certainty(conflicts: Sequence[Finding]) -> str:
+    """Returns how many conflicts come whatever the design leaves open, and how many for some of it."""
+    counts = {word: sum(f.certainty == word for f in conflicts) for word in ("certain", "possible")}
+    every = next((f", all {word}" for word, count in counts.items() if count == len(conflicts)), "")
+    return every or f", {' and '.join(f'{count} {word}' for word, count in counts.items() if count)}".rstrip(", ")
 
 
 def _tile(verdict: Verdict, count: int) -> Element:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from coherence.base.number_text import render_clock, render_duration, render_seconds
 from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Step
-from coherence.reporting.pictures.drawing import Drawing, LETTER, lines_of, words_at
+from coherence.reporting.pictures.drawing import LETTER, Drawing, lines_of, words_at
 from coherence.reporting.pictures.markup import Child, h
 
 WIDTH, ROW, LINE, AXIS, LABELS = 760.0, 24.0, 15.0, 96.0, 150.0

@@ -56,6 +56,7 @@ def test_nodes_have_room_for_their_names_and_what_stands_below() -> None:
     words = [text.text or "" for text in root.iter(f"{SVG}text")]
     below = next(text for text in words if "12" in text)
     assert long in words
-    assert min(wide) >= 7.8 * len(long) + 16 and min(wide) >= 6.6 * len(below)
+    assert min(wide) >= 7.8 * len(long) + 16
+    assert min(wide) >= 6.6 * len(below)
     longest = read_text(f"coherence: 1\nworkload: {{{'long_' * 30}name: {{rate: 1 req/s}}}}\n")
     assert map_drawing("x", design_map(longest, ())).width < 3 * 340
