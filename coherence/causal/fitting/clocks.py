@@ -91,4 +91,5 @@ def held_fixed(products: Grams, sums: Floats, clocks: Sequence[Column]) -> Float
         middle = np.nan_to_num(sums[:, 0, places] / sums[:, :1, 0])
     across = sums[:, places, :] - middle[:, :, None] * sums[:, None, 0, :]
     inner = np.linalg.pinv(across[:, :, places], rcond=1e-10, hermitian=True)
-    return np.asarray(sums - across.transpose(0, 2, 1) @ inner @ across, np.float64)
+    held = across.transpose(0, 2, 1) @ inner @ across
+    return np.asarray(np.subtract(sums, held, out=held), np.float64)  # sums are large: no copy of them is made

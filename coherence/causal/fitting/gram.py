@@ -21,7 +21,7 @@ Column: TypeAlias = tuple[str, int]  # a signal, and how many steps before
 
 BATCHES = 40
 ROWS_IN_BATCH, FEWEST = 50, 10  # a batch must outlast the memory of the signals; ten still give an interval
-ROWS = 64  # of the finest batch while streaming; batches merge by pairs when there are more than 2 * BATCHES
+ROWS = 64  # of the finest batch while streaming; batches merge by pairs when there are 2 * BATCHES
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,10 @@ class Grams:
     @property
     def stacked(self) -> Floats:
         """(1 + B, q+1, q+1): everything, then everything but each batch in turn."""
-        return np.concatenate([self.whole[None], self.without])
+        sums = np.empty((1 + len(self.batches), *self.whole.shape))
+        sums[0] = self.whole
+        np.subtract(self.whole, self.batches, out=sums[1:])  # sums are large: no copy of them is made
+        return sums
 
     def resampled(self, count: int, seed: int) -> Floats:
         """(count, q+1, q+1): sums over batches drawn with replacement (block bootstrap)."""
@@ -75,28 +78,33 @@ class Grams:
 
 def lagged(series: Series, columns: Sequence[Column]) -> Floats:
     """Z without its constant: shape (times - largest lag, columns)."""
-    stretches = _stretches(series, columns)
+    stretches, _ = _stretches(series, columns)
     matrix = np.empty((len(columns), _times(series, columns))).T  # a column at a time is written and read
     for number, values in enumerate(stretches):
         matrix[:, number] = values
     return matrix
 
 
-def _stretches(series: Series, columns: Sequence[Column]) -> list[Floats]:
-    """Returns the columns of Z without its constant; those of one signal are parts of one copy of it."""
+def _stretches(series: Series, columns: Sequence[Column]) -> tuple[list[Floats], npt.NDArray[np.bool_]]:
+    """Returns the columns of Z without its constant, and which times have a value in every one of them.
+
+    Those of one signal are parts of one copy of it.
+    """
     deepest, length = max((lag for _, lag in columns), default=0), _times(series, columns)
     signals = {name: np.ascontiguousarray(series[name]) for name in dict.fromkeys(name for name, _ in columns)}
-    return [signals[name][deepest - lag : deepest - lag + length] for name, lag in columns]
-
-
-def _complete(series: Series, columns: Sequence[Column]) -> npt.NDArray[np.bool_]:
-    """Returns which times have a value in every column."""
-    deepest, length = max((lag for _, lag in columns), default=0), _times(series, columns)
-    known = {name: np.isfinite(series[name]) for name in dict.fromkeys(name for name, _ in columns)}
+    known = {name: np.isfinite(values) for name, values in signals.items()}
+    gaps = {name for name, values in known.items() if not values.all()}
     whole = np.ones(length, np.bool_)
     for name, lag in columns:
-        whole &= known[name][deepest - lag : deepest - lag + length]
-    return whole
+        if name in gaps:
+            whole &= known[name][deepest - lag : deepest - lag + length]
+    return [signals[name][deepest - lag : deepest - lag + length] for name, lag in columns], whole
+
+
+def _complete(series: Series, columns: Sequence[Column]) -> list[Floats]:
+    """Returns the columns of Z without its constant at the times that have a value in every one of them."""
+    stretches, whole = _stretches(series, columns)
+    return stretches if whole.all() else [values[whole] for values in stretches]
 
 
 def _times(series: Series, columns: Sequence[Column]) -> int:
@@ -107,61 +115,73 @@ def grams(series: Series, columns: Sequence[Column], *, count: int = BATCHES) ->
     """Grams of one table in `count` batches (fewer where there are few rows)."""
     from coherence.causal.answers.intervals import batches
 
-    stretches, whole = _stretches(series, columns), _complete(series, columns)
-    length = int(whole.sum())
-    if length < len(whole):
-        stretches = [values[whole] for values in stretches]
+    stretches = _complete(series, columns)
+    length = len(stretches[0]) if stretches else _times(series, columns)
     offset, scale = _location(stretches)
     parts = batches(length, max(min(count, length // ROWS_IN_BATCH), FEWEST))
     products = np.stack(
         [_product([values[part] for values in stretches], part.stop - part.start, offset, scale) for part in parts]
     )
     sizes = np.array([part.stop - part.start for part in parts], float)
-    return Grams(tuple(columns), offset, scale, products, sizes, len(whole) - length)
+    return Grams(tuple(columns), offset, scale, products, sizes, _times(series, columns) - length)
 
 
 def streamed(chunks: Iterable[Series], columns: Sequence[Column], *, count: int = BATCHES) -> Grams:
     """Grams of chunks that follow each other in time, in constant memory; offsets are those of the first chunk."""
     deepest = max((lag for _, lag in columns), default=0)
     tail: Series | None = None
-    waiting: list[Floats] = []
-    fine: list[Floats] = []
-    sizes: list[int] = []
-    lost, width, place = 0, ROWS, None
+    place: tuple[Floats, Floats] | None = None
+    sums = _Stream(len(columns) + 1, count)
+    lost = 0
     for chunk in chunks:
         joined = chunk if tail is None else following(tail, chunk)
-        rows = lagged(joined, columns)
         tail = joined.between(joined.times[-deepest], np.inf) if deepest and len(joined) >= deepest else None
-        whole = np.isfinite(rows).all(axis=1)
-        lost += int((~whole).sum())
-        complete = rows[whole]
-        place = place or _location(complete.T)
-        waiting.append(complete)
-        ready = np.concatenate(waiting)
-        while len(ready) >= width:
-            fine.append(_product(ready[:width].T, width, *place))
-            sizes.append(width)
-            ready = ready[width:]
-            if len(fine) > 2 * count:
-                fine, sizes = _paired(fine), _summed(sizes)
-                width *= 2
-        waiting = [ready]
+        stretches = _complete(joined, columns)
+        length = len(stretches[0]) if stretches else _times(joined, columns)
+        lost += _times(joined, columns) - length
+        place = place or _location(stretches)
+        sums.add(stretches, length, place)
     place = place or _location(np.empty((len(columns), 0)))
-    rest = np.concatenate(waiting) if waiting else np.empty((0, len(columns)))
-    if len(rest):
-        _close(fine, sizes, _product(rest.T, len(rest), *place), len(rest), width)
-    products = np.stack(fine) if fine else np.zeros((0, len(columns) + 1, len(columns) + 1))
-    return Grams(tuple(columns), *place, products, np.array(sizes, float), lost)
+    products, sizes = sums.batches()
+    return Grams(tuple(columns), *place, products, sizes, lost)
 
 
-def _close(fine: list[Floats], sizes: list[int], last: Floats, rows: int, width: int) -> None:
-    """The rest becomes a batch of its own if it is long enough, else a part of the last one."""
-    if fine and rows < width / 2:
-        fine[-1] = fine[-1] + last
-        sizes[-1] += rows
-    else:
-        fine.append(last)
-        sizes.append(rows)
+class _Stream:
+    """Sums of products of rows that come in stretches of any length, in batches that grow with the stream."""
+
+    def __init__(self, size: int, count: int) -> None:
+        self.count, self.width = count, ROWS
+        self.closed: list[Floats] = []
+        self.open, self.rows = np.zeros((size, size)), 0  # the batch that is not full yet
+
+    def add(self, columns: Sequence[Floats], length: int, place: tuple[Floats, Floats]) -> None:
+        """Adds a stretch of complete rows."""
+        start = 0
+        while start < length:
+            end = min(start + self.width - self.rows, length)
+            self.open += _product([values[start:end] for values in columns], end - start, *place)
+            self.rows += end - start
+            start = end
+            if self.rows == self.width:
+                self._close()
+
+    def _close(self) -> None:
+        self.closed.append(self.open)
+        self.open, self.rows = np.zeros_like(self.open), 0
+        if len(self.closed) == 2 * self.count:
+            self.closed = _paired(self.closed)
+            self.width *= 2
+
+    def batches(self) -> tuple[Floats, Floats]:
+        """Returns the batches and their rows; the last rows are a batch of their own if they are half of one."""
+        products, sizes = list(self.closed), [self.width] * len(self.closed)
+        if products and self.rows < self.width / 2:
+            products[-1] = products[-1] + self.open
+            sizes[-1] += self.rows
+        elif self.rows:
+            products.append(self.open)
+            sizes.append(self.rows)
+        return np.stack(products) if products else np.zeros((0, *self.open.shape)), np.array(sizes, float)
 
 
 def following(tail: Series, chunk: Series) -> Series:
@@ -191,11 +211,7 @@ def _product(columns: Sequence[Floats] | Floats, rows: int, offset: Floats, scal
 
 
 def _paired(fine: Sequence[Floats]) -> list[Floats]:
-    return [sum(fine[number : number + 2], np.zeros_like(fine[0])) for number in range(0, len(fine), 2)]
-
-
-def _summed(sizes: Sequence[int]) -> list[int]:
-    return [sum(sizes[number : number + 2]) for number in range(0, len(sizes), 2)]
+    return [one + other for one, other in zip(fine[::2], fine[1::2], strict=True)]
 
 
 def means(found: Grams, sums: Floats) -> Mapping[Column, Floats]:
