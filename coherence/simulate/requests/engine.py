@@ -44,7 +44,7 @@ PLACES = (
     "open breaker",
 )
 ACTIONS = ("sent", "try_failed", "retried", "denied", "hedged", "ended", "stopped", "resumed", "servers_set",
-           "begins_anew")  # fmt: skip
+           "begins_anew", "taken", "freed")  # fmt: skip
 Array = NDArray[Any]
 Loop = Callable[[at.Ints, at.Floats], int]
 
@@ -95,7 +95,8 @@ class RequestTrace:
     """What was done and why, in order: `action` counts in ACTIONS, `cause` in OUTCOMES, `where` in PLACES.
 
     `which` is the number of the route (sent, try_failed, retried, denied, hedged), of the source (ended) or of
-    the station (stopped, resumed, servers_set); `number` is that of the try, or the new number of servers.
+    the station (stopped, resumed, servers_set, taken, freed); `number` is that of the try, the new number of servers,
+    or how many requests share the server that is taken or freed.
     `where` tells what a failed try was held up by: the true cause of a time-out.
     """
 

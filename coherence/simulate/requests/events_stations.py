@@ -22,6 +22,7 @@ from coherence.simulate.requests.events_layout import (
     EACH,
     FAIR,
     FIXED,
+    FREED,
     IN_OUTAGE,
     IN_SERVERS,
     LANE_WIDTH,
@@ -69,18 +70,21 @@ from coherence.simulate.requests.events_layout import (
     T_EVENT,
     T_MATE,
     T_PHASE,
+    T_ROOT,
     T_ROUTE,
     T_SINCE,
     T_SOURCE,
     T_WORK,
+    TAKEN,
     TAKES,
+    TRACING,
     TRY,
     WAIT,
     WASTED,
     Floats,
     Ints,
 )
-from coherence.simulate.requests.events_tables import append, at_once, draw, prepend, remove, schedule
+from coherence.simulate.requests.events_tables import append, at_once, draw, prepend, remove, schedule, tell
 
 
 @inlined
@@ -172,6 +176,7 @@ def suspend(n: Ints, x: Floats, row: int, station: int) -> None:
     n[station + N_BUSY] -= 1
     n[station + N_QUEUE] += 1
     n[station + N_PREEMPTED] += 1
+    tell_server(n, x, FREED, station, row)
 
 
 @inlined
@@ -199,6 +204,7 @@ def occupy(n: Ints, x: Floats, row: int, station: int, now: float) -> None:
     append(n, lane_of(n, row, station) + IN_SERVERS, row, Q_PREV, Q_NEXT)
     n[row + T_PHASE] = SERVED
     n[station + N_BUSY] += 1
+    tell_server(n, x, TAKEN, station, row)
     if n[station + DISCIPLINE] == FAIR:
         x[row + T_END] = x[station + SHARED] + x[row + T_WORK]
         share(n, x, station)
@@ -290,6 +296,7 @@ def served(n: Ints, x: Floats, row: int) -> None:
         n[row + T_PHASE] = CALLING
         at_once(n, BEGIN, row, n[row + STAMP], TRY)
         return
+    tell_server(n, x, FREED, station, row)
     release(n, x, station)
     while row != NOTHING:
         mate = n[row + T_MATE]
@@ -315,8 +322,21 @@ def called_on(n: Ints, x: Floats, row: int) -> None:
     elif n[row + CAUSE] == 0 and n[row + STAGE] < n[n[row + PLAN]]:
         at_once(n, BEGIN, row, n[row + STAMP], TRY)
     else:
+        tell_server(n, x, FREED, station, row)
         release(n, x, station)
         leave(n, row)
+
+
+@inlined
+def tell_server(n: Ints, x: Floats, action: int, station: int, row: int) -> None:
+    """Writes into the trace that a try, or each of the batch that it leads, takes a server or frees it."""
+    if n[TRACING]:
+        size, mate = 0, row
+        while mate != NOTHING:
+            size, mate = size + 1, n[mate + T_MATE]
+        while row != NOTHING:
+            tell(n, x, action, station, n[row + T_ROOT], size, 0, 0)
+            row = n[row + T_MATE]
 
 
 @inlined
@@ -351,6 +371,7 @@ def withdraw(n: Ints, x: Floats, row: int, station: int) -> None:
         left = 0.0
     if phase in (SERVED, CALLING):
         n[station + N_BUSY] -= 1
+        tell_server(n, x, FREED, station, row)
         if n[station + DISCIPLINE] == FAIR:
             share(n, x, station)
     if x[row + T_WORK] >= 0:

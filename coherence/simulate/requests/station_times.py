@@ -1,8 +1,12 @@
-"""Reads from the trace of a run when each finished request left each station of its chain of calls.
+"""Reads from the trace of a run when each finished request left each station, and how long it held servers.
 
 A request leaves a station when its last call of the next station begins, so what earlier tries spent there counts with
 the station; the time before the last try of the first call is a layer of its own, where that is tried again.
 The need of a request is split between stations in proportion to their mean services (a trace does not tell it).
+
+How long a request held servers, by all its tries: a server is held while it works, while it waits for what it has
+called, and while its station stands still; of a batch each request holds its part.  What goes on for nobody after a
+request has ended is held for it, and what is still held when the run ends is held until then.
 """
 
 from __future__ import annotations
@@ -115,3 +119,32 @@ def _rows(result: RequestResult, trace: RequestTrace) -> Array:
         np.fmin.at(first, trace.request[sent], trace.time[sent])
         numbers = numbers[first[numbers] >= result.start]
     return numbers
+
+
+def held_times(result: RequestResult) -> Array | None:
+    """Returns the server-seconds of each finished request.
+
+    None where no trace was kept, or where a station gives all that it serves a share of its servers.
+    """
+    import numpy as np
+
+    trace = result.trace
+    if trace is None or any(station.discipline == "fair" for station in result.program.stations):
+        return None
+    held = held_by_number(trace, result.end)[_rows(result, trace)]
+    return np.asarray(np.maximum(held, result.requests.need))  # no less, but for rounding
+
+
+def held_by_number(trace: RequestTrace, end: float) -> Array:
+    """Returns the server-seconds that each request of a trace held until `end` (s), those in flight too."""
+    import numpy as np
+
+    from coherence.simulate.requests.engine import ACTIONS
+
+    held: Array = np.zeros(int(trace.request.max(initial=-1)) + 1)
+    for action, sign in (("taken", -1.0), ("freed", 1.0)):
+        lines = trace.action == ACTIONS.index(action)
+        held += np.bincount(
+            trace.request[lines], sign / trace.number[lines] * (trace.time[lines] - end), len(held)
+        )  # fmt: skip
+    return held

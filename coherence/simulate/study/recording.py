@@ -13,7 +13,7 @@ from coherence.base.output_files import output_folder
 from coherence.language.design import Design
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import has_requests
-from coherence.simulate.requests.station_times import stamps
+from coherence.simulate.requests.station_times import held_times, stamps
 from coherence.simulate.study.exact_runs import exactly
 from coherence.simulate.study.initial_state import initial_state
 from coherence.simulate.study.loops_over_requests import run_model
@@ -79,13 +79,15 @@ def _observed(design: Design, setting: Setting) -> tuple[Telemetry, RequestResul
 
 
 REQUESTS = ("arrival", "need", "end", "outcome", "attempts", "service")
+HELD = "held"
 LEFT, NEED = "left.", "need."
 
 
 def _requests(result: RequestResult, path: Path) -> Path:
     """Returns every finished request in one row, by arrival; one without an answer has the mean need of its source.
 
-    Where all pass the same stations one after another: when each left each of them, and its need there.
+    Where servers are not shared: the server-seconds that each held.  Where all pass the same stations one after
+    another: when each left each of them, and its need there.
     """
     import math
 
@@ -94,9 +96,14 @@ def _requests(result: RequestResult, path: Path) -> Path:
     log, names = result.requests, [source.name for source in result.program.sources]
     needs = isolated(result)
     columns = (log.start, needs, log.end, log.outcome, log.tries, log.source)
-    layers = stamps(result)
-    header = [*REQUESTS, *(f"{kind}{layer.name}" for layer in layers for kind in (LEFT, NEED))]
-    further = [column for layer in layers for column in (layer.left, needs * layer.share)]
+    layers, held = stamps(result), held_times(result)
+    header = [
+        *REQUESTS,
+        *([HELD] if held is not None else []),
+        *(f"{kind}{layer.name}" for layer in layers for kind in (LEFT, NEED)),
+    ]
+    further = [held] if held is not None else []
+    further += [column for layer in layers for column in (layer.left, needs * layer.share)]
     order = log.start.argsort(kind="stable")
     rows = (
         (start, need, end, OUTCOMES[outcome], max(int(tries), 1), names[source],
