@@ -83,6 +83,33 @@ def multiplied_apart(choose: Chooser, bound: str, inputs: Inputs, dropped: froze
     return Fraction(math.ceil(blocks / processors) * (shadows - max(sides[0] * sides[1], sides[0] * sides[2])), few)
 
 
+def counted(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Histories of counts are put into states, some into one; no later state may count apart for two of them."""
+    assert bound
+    replicas, most = int(inputs["replicas"]), int(inputs["most"])
+    histories = list(itertools.product(range(most + 1), repeat=replicas))
+    if "counted_anywhere" in dropped:
+        histories = [one for one in histories if not any(one[1:])]
+    states: list[list[tuple[int, ...]]] = []
+    for history in histories:
+        fitting = [state for state in states if all(_alike(one, history, most, dropped) for one in state)]
+        state = choose([*fitting, []])
+        if not state:
+            states.append(state)
+        state.append(history)
+    if "delimited_messages" in dropped:
+        return len(states).bit_length() - 1
+    return math.log2(len(states))
+
+
+def _alike(first: tuple[int, ...], second: tuple[int, ...], most: int, dropped: frozenset[str]) -> bool:
+    """Returns whether two histories have one sum, now and after any state of any replica has come."""
+    if "merged_states" in dropped or sum(first) != sum(second):
+        return sum(first) == sum(second)
+    return all(max(a, count) - a == max(b, count) - b
+               for a, b in zip(first, second, strict=True) for count in range(most + 1))  # fmt: skip
+
+
 def _given(**values: float) -> Inputs:
     return {name: Fraction(str(value)) for name, value in values.items()}
 
@@ -99,6 +126,11 @@ ADVERSARIES = (
         "values that are shuffled",
         {"coded_shuffle_load": tuple(_given(machines=k, repeats=r) for k, r in ((3, 1), (3, 2), (4, 2), (4, 3)))},
         shuffled, ("balanced", "uncompressed", "separate_values"),
+    ),
+    Adversary(
+        "histories in states",
+        {"merged_counter_bits": tuple(_given(replicas=n, most=m) for n, m in ((2, 1), (3, 1), (2, 2), (2, 3)))},
+        counted, ("merged_states", "counted_anywhere", "delimited_messages"),
     ),
     Adversary(
         "products on processors",
