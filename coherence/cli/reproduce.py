@@ -30,13 +30,20 @@ if TYPE_CHECKING:
     from coherence.simulate.testbed.set_up import RunTiming, SetUp
     from coherence.simulate.testbed.words import Reproduction
 
-OF_A_DESIGN = ("path", "proxy", "pause", "span", "seed", "runs", "dry_run", "strict")
+OF_A_DESIGN = ("path", "proxy", "protocol", "pause", "span", "seed", "runs", "dry_run", "strict")
 Answer: TypeAlias = "tuple[str, Mapping[str, Any]]"  # as text, and as fields of JSON
 
 
 @click.command("reproduce")
 @click.argument("path", type=click.Path(), required=False)
 @click.option("--with", "proxy", metavar="PROXY", help="nginx, haproxy or envoy; none for an autoscaler.")
+@click.option(
+    "--protocol",
+    default="http",
+    show_default=True,
+    type=click.Choice(["http", "grpc"]),
+    help="HTTP/1.1, or gRPC (on envoy).",
+)
 @click.option("--pause", default="3s", show_default=True, metavar="TIME", help="The back end stands still; 0s: burst.")
 @click.option("--for", "span", default="60s", show_default=True, metavar="TIME", help="How long requests are sent.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of arrivals and service times.")
@@ -50,8 +57,8 @@ Answer: TypeAlias = "tuple[str, Mapping[str, Any]]"  # as text, and as fields of
 @strict_option()
 @output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str | None, proxy: str | None, pause: str, span: str, seed: int, runs: int, experiments: Sequence[str],
-    dry_run: bool, into: Path | None, strict: bool, output: Sequence[Output],
+    *, path: str | None, proxy: str | None, protocol: str, pause: str, span: str, seed: int, runs: int,
+    experiments: Sequence[str], dry_run: bool, into: Path | None, strict: bool, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Run the design at PATH on loopback: a real proxy, a back end, a load; everything started is stopped.
 
@@ -77,20 +84,23 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.simulate.testbed.set_up import course
 
     timing = course(pause=seconds_of(pause, "--pause"), lasts=seconds_of(span, "--for"), seed=seed)
-    return _with_proxy(path, proxy, timing, into, output, runs=None if dry_run else runs, strict=strict)
+    given_runs = None if dry_run else runs
+    return _with_proxy(path, proxy, protocol, timing, into, output, runs=given_runs, strict=strict)
 
 
 def _without_proxy(design: Design, into: Path | None, output: Sequence[Output], *, dry_run: bool, strict: bool) -> int:
     """Reproduces a loop with what the design says, or writes its files; returns the exit code."""
-    refuse_given(("pause", "span", "seed", "runs"), "an autoscaler runs as the design says; --with names a proxy")
+    refuse_given(
+        ("protocol", "pause", "span", "seed", "runs"), "an autoscaler runs as the design says; --with names a proxy"
+    )
     if not dry_run:
         refuse_given(("into",), "the files of an autoscaler are kept with --dry-run alone")
     code, lines = _autoscaler(design, into or Path("reproduce-autoscaler"), output, dry_run=dry_run)
     return strict_code(code, lines, strict=strict)
 
 
-def _with_proxy(
-    path: str, proxy: str, timing: RunTiming, into: Path | None, output: Sequence[Output], *,
+def _with_proxy(  # noqa: PLR0913  (one parameter per option)
+    path: str, proxy: str, protocol: str, timing: RunTiming, into: Path | None, output: Sequence[Output], *,
     runs: int | None, strict: bool,
 ) -> int:  # fmt: skip
     """Reproduces the calls of a design on a proxy, or only writes its files (`runs` is None); returns the exit code."""
@@ -103,7 +113,7 @@ def _with_proxy(
     chosen = proxies.proxy(proxy)
     with recorded() as reads:
         prepared = set_up(design, before=timing.before, pause=timing.pause)
-    prepared = replace(prepared, notes=merged(prepared.notes, left_out(design, reads)))
+    prepared = replace(prepared, notes=merged(prepared.notes, left_out(design, reads)), protocol=protocol)
     lines = unread("reproduce", design, reads)
     proxies.accept(chosen, prepared)
     if runs is None:
@@ -195,12 +205,14 @@ def _repeated(
         repeated,
         text,
     )
-    from coherence.simulate.testbed.reproduction import found_binary, run
+    from coherence.simulate.testbed.reproduction import found_binary, refuse_missing_grpc, run
 
     found_binary(chosen)
+    refuse_missing_grpc(prepared)
     store = None
     if into:
-        store = KeptReproductions(_folder(into), digest_of(one_entry(path).sources), chosen.NAME, timing)
+        name = prepared.on(chosen.NAME)
+        store = KeptReproductions(_folder(into), digest_of(one_entry(path).sources), name, timing)
     done: list[SeenRun] = []
     with ExitStack() as stack:
         folder = into or stack.enter_context(temporary_folder())
@@ -208,7 +220,9 @@ def _repeated(
         running = partial(run, folder, prepared, chosen, progress=lambda share: bar((len(done) + share) / len(seeds)))
         with suppress(KeyboardInterrupt):
             done.extend(repeated(prepared, timing, seeds, running, store))
-    repetition = Repetition(path, chosen.NAME, prepared, timing, tuple(done), predicted_share(prepared, timing))
+    repetition = Repetition(
+        path, prepared.on(chosen.NAME), prepared, timing, tuple(done), predicted_share(prepared, timing)
+    )
     code = STOPPED_CODE if len(done) < len(seeds) else int(not repetition.agrees)
     return (text(repetition), as_json(repetition)), code
 
@@ -217,13 +231,14 @@ def _run(path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: R
     from coherence.cli._progress import Progress
     from coherence.simulate.testbed.predict import predict
     from coherence.simulate.testbed.processes import temporary_folder
-    from coherence.simulate.testbed.reproduction import found_binary, run
+    from coherence.simulate.testbed.reproduction import found_binary, refuse_missing_grpc, run
     from coherence.simulate.testbed.words import Reproduction
 
     found_binary(chosen)
+    refuse_missing_grpc(prepared)
     predicted = predict(prepared, timing)
     with ExitStack() as stack:
         folder = _folder(into) if into else stack.enter_context(temporary_folder())
         bar = stack.enter_context(Progress(f"running {chosen.NAME}"))
         seen = run(folder, prepared, chosen, timing, progress=bar)
-    return Reproduction(path, chosen.NAME, prepared, timing, seen, predicted)
+    return Reproduction(path, prepared.on(chosen.NAME), prepared, timing, seen, predicted)

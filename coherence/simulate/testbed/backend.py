@@ -1,11 +1,14 @@
-"""Serves requests by `copies` workers behind one queue, for the testbed.  Runs alone: the standard library only.
+"""Serves requests by `copies` workers behind one queue, for the testbed.  Runs alone: the standard library, and grpcio
+where the settings say `protocol: grpc`.
 
     python backend.py settings.json
 
 Settings: port, control (port), copies, family (exponential, gamma, constant, uniform or lognormal), mean (s), cv,
-on_timeout (abandon | cancel), seed, services (how many times are drawn; they are used in turn, and again).
+on_timeout (abandon | cancel), seed, services (how many times are drawn; they are used in turn, and again),
+protocol (http | grpc).
 
-A try is `GET /<request number>`; it waits in one FIFO queue and is served by a worker for the next service time.
+A try is `GET /<request number>`, or a unary call whose message is the number; it waits in one FIFO queue and is served
+by a worker for the next service time.
 Services are timed sleeps with drift correction: the next one begins when the one before *should* have ended, so
 a late timer delays an answer but costs no capacity.  `abandon`: a try whose caller left is served to its end;
 `cancel`: it leaves the queue, and frees its worker.  `GET /ready` is answered at once.
@@ -28,7 +31,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count, cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 BACKLOG = 4096
@@ -50,12 +53,19 @@ def service_times(family: str, mean: float, cv: float, seed: int, number: int) -
     return [draw.gammavariate(shape, mean / shape) for _ in range(number)]
 
 
+class Answerable(Protocol):
+    """What a try came on."""
+
+    def answer(self, body: bytes) -> None:
+        """Send the answer."""
+
+
 class Try:
     """One try: when it came, when its service began and ended (monotonic seconds), and how."""
 
     __slots__ = ("arrived", "began", "connection", "ended", "outcome", "request")
 
-    def __init__(self, request: int, arrived: float, connection: Connection) -> None:
+    def __init__(self, request: int, arrived: float, connection: Answerable) -> None:
         self.request, self.arrived, self.connection = request, arrived, connection
         self.began = self.ended = 0.0
         self.outcome = OPEN
@@ -204,6 +214,44 @@ class Connection(asyncio.Protocol):
             self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
 
 
+class PendingCall:
+    """A unary gRPC call that waits for its answer."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.body: asyncio.Future[bytes] = loop.create_future()
+
+    def answer(self, body: bytes) -> None:
+        """Send the answer, where the caller still waits."""
+        if not self.body.done():
+            self.body.set_result(body)
+
+
+async def serve_grpc(workers: Workers, port: int) -> Any:
+    """Serve tries as unary calls of any name, whose messages are plain bytes; returns the server."""
+    import grpc.aio
+
+    async def called(message: bytes, context: object) -> bytes:
+        del context
+        pending = PendingCall(workers.loop)
+        attempt = Try(int(message), time.monotonic(), pending)
+        workers.arrive(attempt)
+        try:
+            return await pending.body
+        except asyncio.CancelledError:
+            workers.leave(attempt)
+            raise
+
+    class AnyMethod(grpc.GenericRpcHandler):  # type: ignore[misc]
+        def service(self, handler_call_details: object) -> Any:
+            del handler_call_details
+            return grpc.unary_unary_rpc_method_handler(called)
+
+    server = grpc.aio.server(handlers=(AnyMethod(),), options=(("grpc.so_reuseport", 0),))
+    server.add_insecure_port(f"127.0.0.1:{port}")
+    await server.start()
+    return server
+
+
 def _served(workers: Workers) -> Callable[[str, Connection], bytes | None]:
     numbers = count(-1, -1)  # requests that do not say their number
 
@@ -235,10 +283,14 @@ async def serve(settings: dict[str, Any]) -> None:
     """Both ports, for ever."""
     loop = asyncio.get_running_loop()
     workers = Workers(settings, loop)
-    for port, respond in ((settings["port"], _served(workers)), (settings["control"], _controlled(workers))):
+    ports = [(settings["port"], _served(workers)), (settings["control"], _controlled(workers))]
+    over_grpc = settings["protocol"] == "grpc"
+    server = await serve_grpc(workers, settings["port"]) if over_grpc else None
+    for port, respond in ports[over_grpc:]:
         protocol = partial(Connection, respond, workers.leave)
         await loop.create_server(protocol, "127.0.0.1", port, backlog=BACKLOG)
     await asyncio.Event().wait()
+    del server  # it serves as long as it is held
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
-"""Sends an open-loop load, for the testbed.  Runs alone: the standard library only.
+"""Sends an open-loop load, for the testbed.  Runs alone: the standard library, and grpcio for `protocol: grpc`.
 
     python load.py settings.json
 
 Settings: port, rate (req/s), bursts ([rate, start, lasts] each), lasts (s), start (an instant of `time.monotonic`;
-absent: now), give_up (s: what has not been answered then has failed), seed, report (the file to write).
+absent: now), give_up (s: what has not been answered then has failed), seed, report (the file to write), protocol
+(http | grpc).
 
 Requests are sent at instants of a Poisson process that are drawn beforehand, whether or not earlier ones were
-answered (a closed loop would slow down with the system and hide its collapse).  Request n is `GET /n`.
+answered (a closed loop would slow down with the system and hide its collapse).  Request n is `GET /n`, or a unary call
+with the message n; its status is 200 where it is served, else that of HTTP or of gRPC.
 """
 
 from __future__ import annotations
@@ -97,9 +99,29 @@ class Client:
         return await asyncio.open_connection("127.0.0.1", self.port, limit=BUFFER)
 
 
+class GrpcClient(Client):
+    """Unary calls on one channel, which tries nothing again by itself."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        super().__init__(settings)
+        import grpc.aio
+
+        options = (("grpc.enable_retries", 0), ("grpc.enable_http_proxy", 0))
+        self.channel = grpc.aio.insecure_channel(f"127.0.0.1:{self.port}", options=options)
+        self.send = self.channel.unary_unary("/testbed.Workers/Serve")
+        self.failed: type[Exception] = grpc.aio.AioRpcError
+
+    async def _exchange(self, number: int) -> int:
+        try:
+            await self.send(b"%d" % number)
+        except self.failed as error:
+            return int(error.code().value[0])  # type: ignore[attr-defined]
+        return 200
+
+
 async def run(settings: dict[str, Any]) -> dict[str, Any]:
     """Send everything, wait for the last answers; when it began, and every request."""
-    client = Client(settings)
+    client = GrpcClient(settings) if settings["protocol"] == "grpc" else Client(settings)
     start = settings.get("start", time.monotonic())
     tasks = []
     for number, at in enumerate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import importlib.util
 import json
 import math
 import sys
@@ -17,7 +18,14 @@ from coherence.base.errors import UsageError
 from coherence.base.output_files import write_outputs
 from coherence.simulate.testbed import backend, load
 from coherence.simulate.testbed.observe import Measures, Request, measure, quantile
-from coherence.simulate.testbed.processes import LOOPBACK, ProcessFailedError, ProcessGroup, binary, free_ports
+from coherence.simulate.testbed.processes import (
+    LOOPBACK,
+    ProcessFailedError,
+    ProcessGroup,
+    binary,
+    free_ports,
+    listening,
+)
 from coherence.simulate.testbed.proxy import Ports, Proxy
 from coherence.simulate.testbed.set_up import RunTiming, SetUp
 
@@ -26,6 +34,7 @@ SOON = 1.5  # s from the start of the load's process to its first request
 PATIENCE = 10.0  # s beyond the longest answer before a request is given up
 LATE = 0.1  # of per_try: a 99th percentile of lateness above this marks the observation as disturbed
 STARTS = 3  # times to start, with fresh ports: another program may take a port before we do
+GRPC_INSTALL = "pip install 'coherence-engine[testbed]' brings it"
 Progress = Callable[[float], object]
 
 
@@ -54,7 +63,7 @@ def write(folder: Path, setup: SetUp, chosen: Proxy, course: RunTiming, ports: P
         **chosen.files(setup, ports),
         "backend.json": _json(backend_settings(setup, course, ports)),
         "load.json": _json(load_settings(setup, course, ports)),
-        "README.txt": _readme(chosen, course, ports),
+        "README.txt": _readme(chosen, course, ports, setup.protocol),
     }
     contents = {name: text.encode() for name, text in texts.items()}
     contents |= {Path(str(module.__file__)).name: Path(str(module.__file__)).read_bytes() for module in (backend, load)}
@@ -80,6 +89,7 @@ def backend_settings(setup: SetUp, course: RunTiming, ports: Ports) -> dict[str,
         "on_timeout": "cancel" if setup.route.cancel else "abandon",
         "seed": course.seed,
         "services": services(setup, course),
+        "protocol": setup.protocol,
     }
 
 
@@ -99,6 +109,7 @@ def load_settings(setup: SetUp, course: RunTiming, ports: Ports) -> dict[str, An
         "give_up": setup.longest + PATIENCE,
         "seed": course.seed,
         "report": "load-report.json",
+        "protocol": setup.protocol,
     }
 
 
@@ -119,11 +130,12 @@ def trigger(setup: SetUp, course: RunTiming) -> tuple[float, float]:
     return first.start, first.start + first.lasts
 
 
-def _readme(chosen: Proxy, course: RunTiming, ports: Ports) -> str:
+def _readme(chosen: Proxy, course: RunTiming, ports: Ports, protocol: str) -> str:
     at = f"{course.before:g} s after the load began"
     pause = f"curl 'http://{LOOPBACK}:{ports.control}/pause?seconds={course.pause:g}'   # {at}"
+    needed = " (python3 with the package grpcio)" if protocol == "grpc" else ""
     lines = [
-        "In this folder, each in a terminal of its own:",
+        f"In this folder, each in a terminal of its own{needed}:",
         "    python3 backend.py backend.json",
         f"    {' '.join(chosen.command(chosen.BINARY))}",
         f"    python3 load.py load.json   # {course.lasts:g} s; writes load-report.json",
@@ -147,15 +159,22 @@ def found_binary(chosen: Proxy) -> str:
     return path
 
 
+def refuse_missing_grpc(setup: SetUp) -> None:
+    """Raises UsageError where a run speaks gRPC, and nothing here does."""
+    if setup.protocol == "grpc" and importlib.util.find_spec("grpc") is None:
+        raise UsageError(f"gRPC needs the package grpcio: {GRPC_INSTALL}")
+
+
 def run(folder: Path, setup: SetUp, chosen: Proxy, course: RunTiming, *, progress: Progress = _unseen) -> Observation:
     """Run it; everything that was started is stopped, whatever happens.  Raises ProcessFailedError, UsageError."""
     path = found_binary(chosen)
+    refuse_missing_grpc(setup)
     for turn in range(1, STARTS + 1):
         with ProcessGroup(folder) as processes:
             ports = new_ports(len(setup.hops))
             write(folder, setup, chosen, course, ports)
             try:
-                _start(processes, chosen.command(path), ports)
+                _start(processes, chosen.command(path), ports, setup.protocol)
             except ProcessFailedError:
                 if turn == STARTS:
                     raise
@@ -164,12 +183,15 @@ def run(folder: Path, setup: SetUp, chosen: Proxy, course: RunTiming, *, progres
     raise AssertionError
 
 
-def _start(processes: ProcessGroup, command: Sequence[str], ports: Ports) -> None:
-    """The back end, then the proxy, each until it answers (the proxy: until it passes a request on)."""
+def _start(processes: ProcessGroup, command: Sequence[str], ports: Ports, protocol: str) -> None:
+    """The back end, then the proxy, each until it answers (the proxy: until it passes a request of HTTP on)."""
     processes.start("backend", [sys.executable, "-I", "backend.py", "backend.json"])
     processes.until(lambda: _get(ports.control, "/ready") is not None, "the back end")
     processes.start("proxy", command)
-    processes.until(lambda: _get(ports.proxy, "/ready") == b"ready\n", "the proxy")
+    if protocol == "grpc":
+        processes.until(lambda: listening(ports.proxy), "the proxy")
+    else:
+        processes.until(lambda: _get(ports.proxy, "/ready") == b"ready\n", "the proxy")
 
 
 def _observed(

@@ -19,6 +19,7 @@ from coherence.simulate.requests.program import Program, Route, Source, Station
 MOST_TRIES = 2000.0  # per second: a test, not an attack, and within what the programs of the testbed keep up with
 MOST_PER_REQUEST = 100  # tries: nginx wants a line for each
 FAMILIES = ("exponential", "gamma", "constant", "uniform", "lognormal")
+PROTOCOLS = ("http", "grpc")  # HTTP/1.1, and unary calls of gRPC
 NOT_RUN = ("loops", "timers", "jobs")
 
 
@@ -26,12 +27,17 @@ NOT_RUN = ("loops", "timers", "jobs")
 class SetUp:
     """One source, and a chain of routes: each but the last goes to a hop that only passes requests on.
 
-    `places`: key of the last call -> where it stands; `notes`: what was assumed.
+    `places`: key of the last call -> where it stands; `notes`: what was assumed; `protocol`: of PROTOCOLS.
     """
 
     program: Program
     notes: tuple[str, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    protocol: str = PROTOCOLS[0]
+
+    def on(self, proxy: str) -> str:
+        """Returns the name of a proxy, with the protocol where it is not HTTP/1.1."""
+        return proxy if self.protocol == PROTOCOLS[0] else f"{proxy} over gRPC"
 
     @property
     def source(self) -> Source:

