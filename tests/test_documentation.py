@@ -32,3 +32,13 @@ def test_links_lead_somewhere() -> None:
     for page in DOCS.rglob("*.md"):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+FOLDERS = "|".join(sorted(path.name for path in (ROOT / "coherence").iterdir() if (path / "__init__.py").exists()))
+NAMED = re.compile(rf"`((?:(?:coherence|tests|bench|docs|specs|models)/|(?:{FOLDERS})/)[\w/.-]*\w)`")
+
+
+def test_files_that_pages_name_are_there() -> None:
+    for page in (*DOCS.rglob("*.md"), ROOT / "README.md"):
+        for name in NAMED.findall(page.read_text()):
+            assert (ROOT / name).exists() or (ROOT / "coherence" / name).exists(), f"{page.name} names {name}"
