@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.harness import Row
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Severity, Verdict
 from tests.case_files import CASES, cases, differences, findings_of
 

@@ -16,7 +16,8 @@ from bench.harness import Row, on_all_cores
 from coherence.base.errors import CoherenceError
 from coherence.base.solver import recheck
 from coherence.checking.design_check import analyse
-from coherence.checking.workspace import open_workspace, report
+from coherence.checking.reports import report
+from coherence.checking.workspace import open_workspace
 from coherence.findings.finding import Finding, Verdict
 from coherence.language.design import Design
 from coherence.language.reading import read_text

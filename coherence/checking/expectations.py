@@ -75,7 +75,8 @@ def compare(
 
 
 def _result(path: Path, *, time_limit: float, base: Path | None) -> Result:
-    from coherence.checking.workspace import open_workspace, report
+    from coherence.checking.reports import report
+    from coherence.checking.workspace import open_workspace
 
     root = document.read(read_bytes(path, str(path)), str(path))[0].root
     inputs = [

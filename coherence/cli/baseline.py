@@ -85,7 +85,8 @@ def prune(paths: Sequence[str], file: str) -> int:
 
 def _checked(paths: Sequence[str]) -> Report | None:
     """Returns the report of what stands under the paths; None where Ctrl-C ended it, and the baseline stays."""
-    from coherence.checking.workspace import open_workspace, report
+    from coherence.checking.reports import report
+    from coherence.checking.workspace import open_workspace
 
     workspace = open_workspace(paths)
     with Progress("checking") as bar, interruptible(bar) as run:

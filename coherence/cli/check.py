@@ -23,7 +23,8 @@ from coherence.cli._workers import workers_of
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
 if TYPE_CHECKING:
-    from coherence.checking.workspace import Answering, Workspace
+    from coherence.checking.reports import Answering
+    from coherence.checking.workspace import Workspace
     from coherence.exploring.fixing import Wanted
     from coherence.findings.baselines import BaselineEntry
     from coherence.findings.diagnostic_domains import Domain
@@ -216,7 +217,8 @@ def _expected(paths: Sequence[str], options: CheckOptions) -> int:
 def _reported(
     paths: Sequence[str], options: CheckOptions, opened: Workspace | None = None, answering: Answering | None = None
 ) -> Report:
-    from coherence.checking.workspace import open_workspace, report
+    from coherence.checking.reports import report
+    from coherence.checking.workspace import open_workspace
 
     entries = _baseline(options)  # a baseline that cannot be read is said before anything is checked
     domain = _domain(options.domain)

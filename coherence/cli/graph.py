@@ -53,7 +53,7 @@ def command(path: Path, output: Sequence[Output], time_limit: float) -> int:
 def _drawn(path: str, workspace: Workspace, seconds: float) -> str:
     """Returns the map of risk of the one design."""
     from coherence.checking.cache import Cache, folder
-    from coherence.checking.workspace import report
+    from coherence.checking.reports import report
     from coherence.cli._designs import system_of
     from coherence.reporting.pictures.design_map import design_map, map_drawing
 

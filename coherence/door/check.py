@@ -109,7 +109,7 @@ def check(
     of evidence, places in the text, and repairs.  `coherence explain CODE` prints the page of a code.
     """
     from coherence import reporting
-    from coherence.checking.workspace import report
+    from coherence.checking.reports import report
 
     chosen, left = codes(select), codes(ignore)
     of_question = (time_limit or PER_DESIGN) / WHOLE

@@ -33,7 +33,8 @@ class Diagnostic:
 
 def diagnostics(text: str, file: str) -> tuple[Diagnostic, ...]:
     """Returns what `coherence check` says of a design or of manifests; nothing of a text that is neither."""
-    from coherence.checking.workspace import open_text, report
+    from coherence.checking.reports import report
+    from coherence.checking.workspace import open_text
 
     if not _DESIGN.search(text) and not _is_manifest(text, file):
         return ()

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import CoherenceError
-from coherence.checking.workspace import open_text, report
+from coherence.checking.reports import report
+from coherence.checking.workspace import open_text
 from coherence.exploring.swept_numbers import Axis, edited, scalars
 from coherence.findings.finding import Severity, Verdict
 from coherence.watching.signals import WatchedSystem

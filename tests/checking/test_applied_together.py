@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherence.checking.applied_together import applied_together
-from coherence.checking.workspace import check, open_workspace
+from coherence.checking.reports import check
+from coherence.checking.workspace import open_workspace
 from coherence.findings.finding import Verdict
 from coherence.importers import documents_of
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from coherence.base.errors import InputError
 from coherence.checking import cache, design_check, watch
 from coherence.checking.input_files import input_files
-from coherence.checking.workspace import ask, check, open_workspace, report
+from coherence.checking.reports import ask, check, report
+from coherence.checking.workspace import open_workspace
 from coherence.cli import _watch
 from coherence.cli._run import run
 from coherence.findings.finding import Finding, Report, Verdict

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coherence.checking.default_promises import KINDS, default_promises, render_counts
-from coherence.checking.workspace import Entry, Workspace, report
+from coherence.checking.reports import report
+from coherence.checking.workspace import Entry, Workspace
 from coherence.cli import check
 from coherence.cli._run import run
 from coherence.cli.check import exit_code

@@ -10,7 +10,8 @@ import pytest
 
 from coherence.base.errors import InputError
 from coherence.checking.input_files import input_files
-from coherence.checking.workspace import check, open_workspace
+from coherence.checking.reports import check
+from coherence.checking.workspace import open_workspace
 from coherence.reporting import render
 
 DESIGN = "coherence: 1\ncomponents: {a: {x: 1}}\n"

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from coherence.base.errors import InputError
+from coherence.checking.reports import report
 from coherence.checking.several_environments import InEnvironment, joined_findings, joined_not_read
 from coherence.checking.since import changed_policies
-from coherence.checking.workspace import open_text, report
+from coherence.checking.workspace import open_text
 from coherence.cli._run import run
 from coherence.exploring.box_answers import BoxJob
 from coherence.findings import baselines

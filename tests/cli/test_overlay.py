@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import pytest
 
 from coherence.__main__ import main
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.cli import overlay
 from coherence.reporting import render
 from coherence.simulate.testbed.processes import LOOPBACK, ProcessGroup, free_ports

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from coherence.base.places import Place
 from coherence.base.watchdog import current_run
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.cli._run import run
 from coherence.exploring import fixing
 from coherence.exploring.fixing import combined, fix, weight

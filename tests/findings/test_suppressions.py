@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coherence.base.places import Place
-from coherence.checking.workspace import open_workspace, report
+from coherence.checking.reports import report
+from coherence.checking.workspace import open_workspace
 from coherence.findings.finding import Evidence, Finding, Grade, Report, Severity, Verdict
 from coherence.findings.suppressions import apply, comments, read
 

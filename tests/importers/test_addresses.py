@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coherence import importers
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Finding, Verdict
 from coherence.importers import documents_of
 from coherence.language.reading import read_text

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coherence import importers
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 
 WORKLOAD = """\

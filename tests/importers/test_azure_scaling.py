@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
 from tests.importers.test_terraform import plan, read, resource

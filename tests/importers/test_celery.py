@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coherence import importers
 from coherence.base.errors import InputError
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from coherence import importers
-from coherence.checking.workspace import check, open_workspace
+from coherence.checking.reports import check
+from coherence.checking.workspace import open_workspace
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
 from tests.importers.value_texts import text

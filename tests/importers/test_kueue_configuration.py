@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 from tests.importers.kueue_manifests import job, not_modelled, queue, read
 

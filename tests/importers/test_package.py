@@ -15,7 +15,8 @@ from coherence import importers
 from coherence.base.errors import InputError
 from coherence.checking.design_check import analyse
 from coherence.checking.input_files import OTHERS
-from coherence.checking.workspace import check, open_workspace
+from coherence.checking.reports import check
+from coherence.checking.workspace import open_workspace
 from coherence.findings.finding import Finding, Severity, Verdict
 from coherence.importers import (
     deployment,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coherence import importers
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
 from tests.paths import DATA

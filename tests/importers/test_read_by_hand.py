@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 from tests.paths import DATA
 

@@ -9,7 +9,8 @@ import pytest
 
 from coherence import importers
 from coherence.base.errors import InputError
-from coherence.checking.workspace import check, open_workspace
+from coherence.checking.reports import check
+from coherence.checking.workspace import open_workspace
 from coherence.findings.finding import Finding, Severity, Verdict
 from coherence.language import document
 from coherence.language.reading import read_text

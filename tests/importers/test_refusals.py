@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from coherence.base.errors import InputError
-from coherence.checking.workspace import check, open_workspace
+from coherence.checking.reports import check
+from coherence.checking.workspace import open_workspace
 from coherence.cli._run import run
 
 GOOD = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 from tests.importers.test_argo_application import WORKLOAD
 

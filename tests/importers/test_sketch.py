@@ -8,7 +8,8 @@ import pytest
 
 from coherence.base.errors import InputError
 from coherence.base.places import Place
-from coherence.checking.workspace import open_workspace, report
+from coherence.checking.reports import report
+from coherence.checking.workspace import open_workspace
 from coherence.cli._run import run
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Scalar

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coherence import importers
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
 from tests.importers.test_hostile_manifests import problems, replaced_everywhere

@@ -9,7 +9,7 @@ import pytest
 
 from coherence import importers
 from coherence.base.errors import InputError
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
 

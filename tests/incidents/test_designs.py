@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Severity, Verdict
 from tests.paths import DATA
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.cli._run import run
 from coherence.findings.finding import Verdict
 

@@ -62,7 +62,8 @@ def _spot(leaf: WrittenLeaf) -> Spot:
 
 
 def _checked(path: Path, *, ignore: Sequence[str] = (), select: Sequence[str] = ()) -> str:
-    from coherence.checking.workspace import open_workspace, report
+    from coherence.checking.reports import report
+    from coherence.checking.workspace import open_workspace
     from coherence.reporting import render
 
     workspace = open_workspace([path])

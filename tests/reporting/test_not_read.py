@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coherence.base.places import Place
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.cli._run import run
 from coherence.findings.finding import NotRead
 from coherence.reporting import render

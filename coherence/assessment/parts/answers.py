@@ -14,7 +14,8 @@ from coherence.findings.finding import Finding, Grade, NotRead, Report, Severity
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
-    from coherence.checking.workspace import Answering, Workspace
+    from coherence.checking.reports import Answering
+    from coherence.checking.workspace import Workspace
     from coherence.language.design import Design
     from coherence.loops.analysis.design_analysis import DesignAnalysis
     from coherence.loops.analysis.retry_products import Amplified
@@ -152,7 +153,7 @@ def _stood_at(commit: str, path: str) -> Workspace:
 
 
 def _report(workspace: Workspace, seconds: float, today: str, answering: Answering | None) -> Report:
-    from coherence.checking.workspace import report
+    from coherence.checking.reports import report
 
     return report(workspace, time_limit=seconds, today=today, answering=answering)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
-from coherence.checking.workspace import check
+from coherence.checking.reports import check
 from coherence.findings.finding import Verdict
 from coherence.language.reading import read_text
 from coherence.reporting.pictures.design_map import design_map, map_drawing
