@@ -27,6 +27,7 @@ def markdown(result: DiffResult) -> str:
     parts += _table("Floors", ("floor", "of", *DESIGNS), floors)
     header = ("loop", "distance, at most", "margin before, at least", "margin after, at least", "")
     parts += _table("Loops, in the order in which to migrate them", header, [_loop(row) for row in data["loops"]])
+    parts += _table("Infrastructure that the second one adds", ("what",), [(row,) for row in data["adds"]])
     return "\n\n".join(parts) + "\n"
 
 

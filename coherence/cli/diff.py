@@ -64,7 +64,9 @@ def _rendered(form: str, result: DiffResult) -> str:
 
 
 def _text(result: DiffResult) -> Iterator[str]:
-    """Yields what changes: values, verdicts with their causes, figures, floors."""
+    """Yields what changes: values, verdicts with their causes, figures, floors, infrastructure."""
+    from coherence.checking.repair.added_infrastructure import NONE_ADDED
+
     data = result.data
     yield f"{data['before']} -> {data['after']}"
     yield from _part("Values that differ:", (one["text"] for one in data["values"]))
@@ -79,6 +81,7 @@ def _text(result: DiffResult) -> Iterator[str]:
     )
     yield from _part("P99 of hops, by the laws of their services (predicted, first tries):", map(_tail, data["tails"]))
     yield from _part("The first design with values of the second, one kind at a time:", _table(data["sensitivity"]))
+    yield from _part("Infrastructure that the second one adds:", iter(data["adds"] or [NONE_ADDED]))
     yield ""
     yield result.summary
 

@@ -98,6 +98,7 @@ def diff(
     Raises InputError, and UsageError where the two cannot be told.
     """
     from coherence.checking.design_check import Options
+    from coherence.checking.repair.added_infrastructure import added_infrastructure
 
     chosen, left = codes(select), codes(ignore)
     with _compared(before, after, since, tuple(environments)) as ((first, old), (last, new)):
@@ -108,7 +109,8 @@ def diff(
         loops = () if chosen else _loops(old, new, time_limit / 3)
         floors = () if chosen else tuple(_floors(old, new))
         tails = () if chosen else _tails(old, new)
-    more = {"tails": list(map(_tail, tails)), "sensitivity": [vars(row) for row in table]}
+        adds = added_infrastructure(old.design, new.design)
+    more = {"tails": list(map(_tail, tails)), "sensitivity": [vars(row) for row in table], "adds": list(adds)}
     document = {**_document([first, last], answers, floors, loops), **more}
     return DiffResult(document, answers, floors, loops, tails, table)
 

@@ -188,6 +188,7 @@ DIFF = {
         "loop": "text", "certified": "truth", "distance?": "number", "margin?": "number", "margin_left?": "number",
         "reason": "text",
     }],
+    "adds": ["text"],
     "tails": [{"hop": "text", "before": TAIL, "after": TAIL, "ratio": MAYBE_NUMBER}],
     "sensitivity": [{
         "name": "text", **dict.fromkeys(("values", "conflicts", "proved", "undecided"), ("count", "null")),

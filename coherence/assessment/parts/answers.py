@@ -52,7 +52,7 @@ class Assessment:
     """The answers about one design.  `before`: the report about an earlier one, and its path; `since`: it is the same
     path at this commit.
 
-    `measured_before`: what the telemetry of the earlier design says of it.
+    `measured_before`: what the telemetry of the earlier design says of it; `added`: infrastructure that it has not.
     """
 
     path: str
@@ -69,6 +69,7 @@ class Assessment:
     runs: RunAnswers = NOT_RUN
     stability: AssessedMap = NO_MAP
     measured_before: tuple[Section, ...] = ()
+    added: tuple[str, ...] = ()
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -121,6 +122,7 @@ def assess(  # noqa: PLR0913  (one parameter per question of the page)
     Raises InputError, UsageError.
     """
     from coherence.base.reads import recorded
+    from coherence.checking.repair.added_infrastructure import added_infrastructure
     from coherence.checking.workspace import open_workspace
     from coherence.loops.pictures.analysis_figure import system_name
 
@@ -139,8 +141,9 @@ def assess(  # noqa: PLR0913  (one parameter per question of the page)
         runs = run_answers(design, old, seconds)
         names = [name for group in (loops.analysis.groups if loops.analysis else ()) for name in group.group.names]
         mapped = stability_map(workspace.entries[0], report.findings, names, seconds / 3) if names else NO_MAP
+    added = () if old is None else added_infrastructure(old, design)
     return Assessment(path, system, design, report, loops, floors, measured, telemetry, earlier, since, anonymous,
-                      runs, mapped, past)  # fmt: skip
+                      runs, mapped, past, added)  # fmt: skip
 
 
 def _stood_at(commit: str, path: str) -> Workspace:

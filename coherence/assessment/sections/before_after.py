@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from coherence.assessment.parts.answers import Assessment
 from coherence.assessment.parts.elements import note, pictured, reproduced, rounded, table
+from coherence.checking.repair.added_infrastructure import NONE_ADDED
 from coherence.findings.finding import Accounting, Finding, Verdict
 from coherence.reporting.pictures.markup import Child
 from coherence.reporting.pictures.ratios import ChangeRatio, ratios_drawing
@@ -58,7 +59,7 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
         rows.append((f"findings: {verdict.value}", str(before), str(after), rounded(after - before, sign=True)))
     return (
         table("What is counted", ("count", "before", "after", "change"), rows, numbers="1 2 3"),
-        _listed("Gone since", gone), _listed("New", come),
+        _listed("Gone since", gone), _listed("New", come), _infrastructure(assessment.added),
         *_figures(assessment), *_indices(assessment),
         *_commands(assessment, path),
     )  # fmt: skip
@@ -144,6 +145,13 @@ def _index(index: Mapping[str, Any] | None) -> str:
     sign = "" if index["bound"] == "=" else f"{index['bound']} "
     ends = [index["low"], index["high"]]
     return f"{sign}{index['value']:.3g}" + ("" if None in ends else f" [{ends[0]:.3g}, {ends[1]:.3g}]")
+
+
+def _infrastructure(added: Sequence[str]) -> Child:
+    """Returns what the later design has more of than the earlier one."""
+    if not added:
+        return note(f"Infrastructure: {NONE_ADDED}.")
+    return table("Infrastructure that was added", ("what",), [(words,) for words in added])
 
 
 def _counts(before: Accounting, after: Accounting) -> Iterable[tuple[str, int, int]]:
