@@ -220,6 +220,7 @@ _ALL = (
                "what the first one does is told to all"),
     Assumption("drawn_alike", "each look is at any bin, with the same chance and independent of the others",
                "places that follow a key"),
+    Assumption("takes_a_slot", "an item takes a slot as it is used", "items used without being kept (bypass)"),
     Assumption("reads_again", "a reader reads as often as it likes", "readers that read once each"),
     Assumption("registers_only", "a step reads one shared register or writes one",
                "steps that read and write at once (compare-and-swap)"),

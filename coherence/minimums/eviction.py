@@ -21,8 +21,11 @@ def recently_used(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable
     return fetched
 
 
-def farthest(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = ()) -> int:
-    """Returns fetches of the cache that keeps what is used soonest; a fetched item may be used without being kept."""
+def farthest(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = (), *, takes_slot: bool = False) -> int:
+    """Returns fetches of the cache that keeps what is used soonest.
+
+    takes_slot: whether a fetched item takes a slot in any case; else it may be used without being kept.
+    """
     later = len(trace)
     following = [later] * len(trace)
     last: dict[Hashable, int] = {}
@@ -35,13 +38,17 @@ def farthest(trace: Sequence[Hashable], slots: int, held: Sequence[Hashable] = (
         fetched += item not in next_use
         next_use[item] = following[at]
         if len(next_use) > slots:
-            del next_use[max(next_use, key=lambda one: next_use[one])]
+            others = [one for one in next_use if one != item or not takes_slot]
+            del next_use[max(others, key=next_use.__getitem__)]
     return fetched
 
 
-def fewest(trace: Sequence[Hashable], slots: int) -> int:
+def fewest(trace: Sequence[Hashable], slots: int, *, takes_slot: bool = False) -> int:
     """Returns the least number of fetches over all that a cache may keep, by search over its contents (small
-    traces)."""
+    traces).
+
+    takes_slot: whether a fetched item takes a slot in any case.
+    """
     best: dict[frozenset[Hashable], int] = {frozenset(): 0}
     for item in trace:
         after: dict[frozenset[Hashable], int] = {}
@@ -50,6 +57,8 @@ def fewest(trace: Sequence[Hashable], slots: int) -> int:
             total = cost + (item not in contents)
             for size in range(min(slots, len(have)) + 1):
                 for chosen in itertools.combinations(have, size):
+                    if takes_slot and item not in chosen:
+                        continue
                     key = frozenset(chosen)
                     after[key] = min(after.get(key, total), total)
         best = after

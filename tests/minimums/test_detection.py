@@ -127,6 +127,7 @@ def test_no_majority_answers_sooner_than_the_floor(trips: list[Fraction], data: 
 def test_no_cache_fetches_less_than_the_floor(trace: list[int], slots: int) -> None:
     wanted = floor("cache_fetches", trace=tuple(trace), slots=slots)
     assert fewest(trace, slots) == wanted
+    assert fewest(trace, slots, takes_slot=True) == floor("page_faults", trace=tuple(trace), slots=slots) >= wanted
     assert recently_used(trace, slots) >= wanted
 
 

@@ -13,7 +13,7 @@ from coherence.minimums.packing import by_volume
 
 def fetched(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
     """Any cached item gives way to what is not cached, or that is used without being kept."""
-    assert bound
+    last = 1 if bound == "page_faults" and "takes_a_slot" not in dropped else 0  # what was fetched stays
     slots, cached, count = int(inputs["slots"]) * (2 if "equal_items" in dropped else 1), list[Any](), 0
     for item in several(inputs, "trace"):
         if item in cached:
@@ -22,7 +22,7 @@ def fetched(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
         choose.passed(count)
         cached = [*cached, item]
         if len(cached) > slots:
-            cached.remove(choose(cached))
+            cached.remove(choose(cached[: len(cached) - last]))
     return count
 
 
@@ -51,6 +51,12 @@ ADVERSARIES = (
         {"cache_fetches": tuple(cast("Any", {"trace": trace, "slots": k}) for trace in TRACES for k in (2, 3))},
         fetched,
         ("equal_items",),
+    ),
+    Adversary(
+        "what gives way in paged memory",
+        {"page_faults": tuple(cast("Any", {"trace": trace, "slots": k}) for trace in TRACES for k in (2, 3))},
+        fetched,
+        ("equal_items", "takes_a_slot"),
     ),
     Adversary(
         "items into bins",

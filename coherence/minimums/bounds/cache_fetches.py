@@ -2,7 +2,7 @@
 
 ## What
 The number of fetches of the cache that always gives up what is used again last (an item may also be used without being
-kept): no policy fetches less on that trace.
+kept): no policy fetches less on that trace.  Where each takes a slot as it is used: page_faults.
 
 ## Why it matters
 On a recorded trace it separates what a better eviction policy could win from what only more memory can.
