@@ -121,7 +121,7 @@ class EvictorClock:
     """Tells when an evictor looks and when it may act (s); of what is a range, the lower end.
 
     `first`: its first look; `acted`: when it last evicted.  Without a period it looks once a second, without a phase
-    first after one period.
+    first at 0 s, as all loops do in a run.
     """
 
     def __init__(self, loop: EvictingLoop) -> None:
@@ -129,7 +129,7 @@ class EvictorClock:
         period, phase, cooldown = (scale.period, scale.phase, scale.cooldown) if scale is not None else (None,) * 3
         self.name = loop.loop.name
         self.period = period.low if period is not None else Fraction(1)
-        self.first = phase.low if phase is not None else self.period
+        self.first = phase.low if phase is not None else Fraction(0)
         self.cooldown = cooldown.low if cooldown is not None else None
         self.lasts = trigger.duration if isinstance(trigger, Held) else Fraction(0)
         self.acted: Fraction | None = None
@@ -153,7 +153,7 @@ class EvictorClock:
         if without_period:
             yield f"{self.name} looks once a second, since no period is stated"
         if without_phase:
-            yield f"{self.name} first looks after one period, since no phase is stated"
+            yield f"{self.name} first looks at 0 s, since no phase is stated"
         yield from (f"{key} of {self.name} = {render_seconds(value.low)}" for key, value in self._open.items())
 
 

@@ -109,7 +109,7 @@ def test_evictors_that_are_proved_to_come_to_rest_do_and_those_that_go_on_from_e
 def test_an_evictor_that_can_never_be_content_acts_once_a_period() -> None:
     design = read_text(EVICTOR.format(copies=6, above=1))
     shown = relation_samples(design, (1, 2), 3600.0)
-    assert [sample["dup", "evictions of web", ""] for sample in shown.samples] == [12, 12]
+    assert [sample["dup", "evictions of web", ""] for sample in shown.samples] == [13, 13]
     assert [sample["web", "at rest at the end", "%"] for sample in shown.samples] == [0, 0]
     content = relation_samples(read_text(EVICTOR.format(copies=6, above=2)), (1, 2), 3600.0)
     assert [sample["web", "at rest at the end", "%"] for sample in content.samples] == [100, 100]
@@ -119,7 +119,7 @@ def test_an_evictor_that_can_never_be_content_acts_once_a_period() -> None:
     ("timescale", "held", "evictions", "notes"),
     [
         ("period: 5 min, phase: 0 s", "", 13, []),
-        ("period: 5 min", "", 12, ["dup first looks after one period, since no phase is stated"]),
+        ("period: 5 min", "", 13, ["dup first looks at 0 s, since no phase is stated"]),
         ("period: 5 min .. 8 min, phase: 0 s", "", 13, ["period of dup = 5 min"]),
         ("period: 5 min, phase: 100 s", "", 12, []),  # at 100 s, ..., 3400 s
         ("period: 5 min, phase: 0 s, cooldown: 9 min", "", 7, []),  # every second look
@@ -139,7 +139,7 @@ def test_evictors_look_at_their_own_clocks(timescale: str, held: str, evictions:
 def test_a_clock_of_which_nothing_is_stated_is_named() -> None:
     text = EVICTOR.format(copies=6, above=1).replace("timescale: {period: 5 min}, ", "")
     shown = relation_samples(read_text(text), (1,), 60.0)
-    assert shown.samples[0]["dup", "evictions of web", ""] == 60
+    assert shown.samples[0]["dup", "evictions of web", ""] == 61  # at 0 s, ..., 60 s
     assert "dup looks once a second, since no period is stated" in shown.assumptions
     nested = text.replace("count of web by node > 1", "(count of web by node > 1 for 5 s) and web.copies > 2")
     assert "needs one `for` of the whole trigger of dup" in relation_samples(read_text(nested), (1,), 60.0).refused[0]
