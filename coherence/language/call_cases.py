@@ -125,6 +125,7 @@ def check(design: Design, reading: Reading) -> None:
     if not weights(design) and not any(call.stage is not None or is_conditional(call) for call in design.calls):
         return
     _weights(design, reading)
+    _written(design, reading)
     for caller, calls in _by_caller(design).items():
         _only_case(caller, calls, reading)
         for call in calls:
@@ -148,6 +149,40 @@ def _weights(design: Design, reading: Reading) -> None:
             reading.problem(places[0], message, f"add `{missing[0]}: 10 %`")
         if places and not any(weight.high for weight in own.values()):
             reading.problem(places[0], f"no request of '{caller}' is of any case", "give one a weight above 0")
+
+
+def weight_path(caller: str, case: str) -> str:
+    """Returns the signal of a weight, which loops write and expressions read."""
+    return f"{caller}.cases.{case}"
+
+
+def moved_by(design: Design, caller: str) -> str:
+    """Returns what would say how the requests of a caller are divided where a loop writes its weights; else nothing."""
+    own = {weight_path(caller, case) for case in weights(design).get(caller, ())}
+    loops = (loop for loop in design.loops.values() if loop.actuation is not None and loop.actuation.signal is not None)
+    writer = next((loop.name for loop in loops if loop.actuation and str(loop.actuation.signal) in own), "")
+    return f"the weights of {caller} that {writer} comes to rest at, as numbers" if writer else ""
+
+
+def _written(design: Design, reading: Reading) -> None:
+    """Reports loops that write weights that are not there, or beyond the range that is stated of them."""
+    stated = {weight_path(c, case): weight for c, own in weights(design).items() for case, weight in own.items()}
+    for loop in design.loops.values():
+        written = loop.actuation.signal if loop.actuation is not None else None
+        caller, weighed, case = written.text.partition(".cases.") if written is not None else ("", "", "")
+        if written is None or loop.actuation is None or not weighed:
+            continue
+        weight, bounds = stated.get(written.text), [b for b in loop.actuation.bounds if isinstance(b, Quantity)]
+        if weight is None:
+            remedy = did_you_mean(written.text, stated) or f"write `cases: {{{shorten(case)}: 1 .. 9, ...}}`"
+            reading.problem(written.place, f"'{shorten(caller)}' has no weight of '{shorten(case)}'", remedy)
+        elif len(bounds) != 2 or bounds[0].low < weight.low or bounds[1].high > weight.high:
+            message = f"{loop.name} may write {written.text} beyond the range that is stated of it, {weight}"
+            reading.problem(written.place, message, "state the bounds of the loop, and a range that holds them")
+        around = (b for b in design.boundaries.values() if caller in (word.text for word in b.around))
+        for boundary in (b for b in around if {"gain", "granularity"} & b.constants.keys()):
+            message = f"{boundary.name} changes what is written to {written.text}, which is not read of a weight"
+            reading.problem(boundary.place, message, f"leave {caller} out of it, or the loop inside it")
 
 
 def _only_case(caller: str, calls: Sequence[Call], reading: Reading) -> None:

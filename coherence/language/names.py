@@ -73,6 +73,7 @@ def members(component: Component, design: Design) -> tuple[str, ...]:
     """Signals of a component: its constants and outputs, its inline state, its activities, what loops write."""
     variable = state_variable(component)
     own = (*component.constants, *([variable] if variable else []), *(component.takes or ()))
+    own += tuple(f"cases.{case}" for case in component.cases or ())
     return tuple(dict.fromkeys((*own, *written(design).get(component.name, ()))))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 
@@ -9,6 +10,7 @@ from coherence.base.errors import InputError, Problem
 from coherence.base.reads import built
 from coherence.base.units import ONE, Dimension
 from coherence.language import catalogue, names
+from coherence.language.call_cases import weight_path
 from coherence.language.design import Component
 from coherence.language.document import Scalar, Table
 from coherence.language.expressions import ExpressionError, parse
@@ -29,6 +31,7 @@ def add_workload(draft: ModelDraft, name: str) -> None:
         draft.outputs[f"{name}.attempts"] = Name(f"{name}.rate")
         draft.places[f"{name}.attempts"] = workload.place
         draft.abstractions.append(RETRIES_APART.format(name))
+    _add_weights(draft, name, workload.cases)
 
 
 def add_component(draft: ModelDraft, component: Component) -> None:
@@ -38,6 +41,7 @@ def add_component(draft: ModelDraft, component: Component) -> None:
         draft.constant(f"{name}.{key}", duration)
     if isinstance(component.copies, Quantity):
         draft.constant(f"{name}.copies", component.copies)
+    _add_weights(draft, name, component.cases)
     for key, value in component.constants.items():
         if isinstance(value, Quantity):
             draft.constant(f"{name}.{key}", value)
@@ -49,6 +53,12 @@ def add_component(draft: ModelDraft, component: Component) -> None:
         _plant(draft, component)
     if component.part is not None:
         _from_part(draft, component, component.part.text)
+
+
+def _add_weights(draft: ModelDraft, name: str, cases: Mapping[str, Quantity] | None) -> None:
+    """Adds the weight of each case of a caller, which loops may write and expressions read."""
+    for case, weight in (cases or {}).items():
+        draft.constant(weight_path(name, case), weight)
 
 
 def _renamed(formula: Formula, local: dict[str, str]) -> Tree:

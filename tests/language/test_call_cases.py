@@ -80,3 +80,47 @@ def test_a_design_that_says_nothing_of_the_kind_has_no_problem() -> None:
     reading = Reading()
     call_cases.check(read_text(written("a", "a", "b")), reading)
     assert not reading.problems
+
+
+WEIGHED = """coherence: 1
+components:
+  app: {cases: {a: %s, b: 1}}
+  x: {}
+  y: {}
+calls: [{from: app, to: x, case: a}, {from: app, to: y, case: b}]
+loops:
+  shift: {trigger: always, timescale: {period: 1 s}, actuation: {signal: app.cases.%s, law: set, to: "2"%s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("weight", "case", "bounds", "message"),
+    [
+        (
+            "1 .. 9",
+            "a",
+            ", bounds: [1, 12]",
+            "shift may write app.cases.a beyond the range that is stated of it, 1 .. 9",
+        ),
+        ("1 .. 9", "a", "", "shift may write app.cases.a beyond the range that is stated of it, 1 .. 9"),
+        ("3", "a", ", bounds: [1, 9]", "shift may write app.cases.a beyond the range that is stated of it, 3"),
+        ("1 .. 9", "c", ", bounds: [1, 9]", "'app' has no weight of 'c'"),
+    ],
+)
+def test_a_loop_writes_a_weight_that_is_there_within_its_range(
+    weight: str, case: str, bounds: str, message: str
+) -> None:
+    assert [problem.message for problem in problems_in(lambda: read_text(WEIGHED % (weight, case, bounds)))] == [
+        message
+    ]
+
+
+def test_a_weight_within_its_range_is_a_signal() -> None:
+    assert not problems_in(lambda: read_text(WEIGHED % ("1 .. 9", "a", ", bounds: [1, 9]")))
+
+
+def test_a_boundary_that_changes_what_is_written_is_not_read_of_a_weight() -> None:
+    around = "infrastructure: {boundaries: {vms: {around: [app], gain: 50 %}}}\n"
+    text = (WEIGHED % ("1 .. 9", "a", ", bounds: [1, 9]")).replace("components:", f"{around}components:")
+    (problem,) = problems_in(lambda: read_text(text))
+    assert problem.message == "vms changes what is written to app.cases.a, which is not read of a weight"

@@ -7,11 +7,12 @@ is a problem that names the key; what it leaves open and a run must choose is li
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
+from coherence.language.call_cases import weight_path
 from coherence.language.design import Design
 from coherence.model.gangs import exchanging
 from coherence.simulate.processes.agents import with_agents
@@ -26,11 +27,15 @@ from coherence.simulate.requests.program import Program
 
 @dataclass(frozen=True)
 class Processes:
-    """A program, what was assumed to make it, and `scaled`: station -> the signal that says how many serve."""
+    """A program, what was assumed to make it, and `scaled`: station -> the signal that says how many serve.
+
+    `weighted`: the callers of which loops write weights -> the signals of all of their weights, in the order of cases.
+    """
 
     program: Program
     assumptions: tuple[str, ...] = ()
     scaled: Mapping[str, str] = field(default_factory=dict)
+    weighted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def processes(design: Design, *, first_burst: float = FIRST_BURST) -> Processes:
@@ -58,7 +63,17 @@ def _processes(design: Design, first_burst: float) -> Processes:
         raise InputError(problems)
     program = Program(sources, stations, routes, gates=gates_of(design, flow, notes))
     program = with_agents(design, with_links(design, flow, program, notes), notes, first_burst=first_burst)
-    return Processes(program, tuple(dict.fromkeys(notes)), scaled)
+    return Processes(program, tuple(dict.fromkeys(notes)), scaled, dict(_weighted(design, flow)))
+
+
+def _weighted(design: Design, flow: RequestFlow) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields the callers of which loops write weights, with the signals of their weights."""
+    actuations = (loop.actuation for loop in design.loops.values() if loop.actuation is not None)
+    written = {actuation.signal.text for actuation in actuations if actuation.signal is not None}
+    for caller, cases in flow.cases.items():
+        paths = tuple(weight_path(caller, share.case) for share in cases)
+        if not written.isdisjoint(paths):
+            yield caller, paths
 
 
 def has_requests(design: Design) -> bool:

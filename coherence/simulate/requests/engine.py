@@ -12,7 +12,7 @@ wait, arrivals, then the sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -223,6 +223,10 @@ class RequestRun:
         n[task : task + at.A_WIDTH] = at.START, address, 0, 0
         n[at.TAIL] += 1
         self._kept.note(at.SERVERS_SET, address, servers)
+
+    def set_weights(self, owner: str, weights: Sequence[float]) -> None:
+        """From now on requests of a source or a station choose among its cases by these weights, in their order."""
+        self._world.weigh(self._world.plans_of(owner), weights)
 
     def observe(self) -> dict[str, float]:
         """Returns all counts now, the time, and by station the server-seconds and the waiting so far (`work`)."""

@@ -60,12 +60,24 @@ class EventWorld:
         plans = [self._plan(share.plan) for share in own]
         stream = self._uniform(f"cases of {owner}") if shares else at.NOTHING
         address = self.memory.words(len(own), stream, *(word for plan in plans for word in (0, plan)))
-        total = math.fsum(share.weight for share in own)
-        for number in range(len(own)):
-            reaches = math.fsum(share.weight for share in own[: number + 1]) / total
-            entry = address + at.PLANS_FIRST + at.PLAN_WIDTH * number
-            self.memory.x[entry + at.PLAN_UP_TO] = reaches if number + 1 < len(own) else math.inf
+        self.weigh(address, [share.weight for share in own])
         return address
+
+    def weigh(self, plans: int, weights: Sequence[float]) -> None:
+        """Writes up to which share each plan of an owner is chosen; where all weights are 0, it stays as it was."""
+        total = math.fsum(weights)
+        for number in range(len(weights) if total > 0 else 0):
+            reaches = math.fsum(weights[: number + 1]) / total
+            entry = plans + at.PLANS_FIRST + at.PLAN_WIDTH * number
+            self.memory.x[entry + at.PLAN_UP_TO] = reaches if number + 1 < len(weights) else math.inf
+
+    def plans_of(self, owner: str) -> int:
+        """Returns the plans of a source or a station."""
+        sources = zip(self.program.sources, self.sources, strict=True)
+        addresses = {source.name: address + at.SOURCE_PLANS for source, address in sources}
+        stations = zip(self.program.stations, self.stations, strict=True)
+        addresses |= {station.name: address + at.STATION_PLANS for station, address in stations}
+        return int(self.memory.n[addresses[owner]])
 
     def _gate(self, gate: Gate) -> int:
         address = self.memory.region(at.GATE_WIDTH)

@@ -8,7 +8,7 @@ signal that scales a station is given back as that station's number of servers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -194,8 +194,13 @@ def ends_over_requests(
         return ()
     model = run_model(design)
     wanted = watch.wanted(model)
-    model = _shown(cut(model, processes.program, values, wanted), processes.scaled.values(), wanted).model
+    model = _shown(cut(model, processes.program, values, wanted), followed(processes), wanted).model
     return lower_ends(model, {*values, *drawn_noise(model, 0, values).values()})
+
+
+def followed(processes: Processes) -> tuple[str, ...]:
+    """Returns the signals that say how many serve, and by which weights requests are divided."""
+    return (*processes.scaled.values(), *(path for paths in processes.weighted.values() for path in paths))
 
 
 def _shown(whole: LoopCut, scaled: Iterable[str], promised: Iterable[str]) -> LoopCut:
@@ -225,6 +230,9 @@ class Requests(Protocol):
     def set_servers(self, station: str, servers: int) -> None:
         """Gives a station so many servers from now on."""
 
+    def set_weights(self, owner: str, weights: Sequence[float]) -> None:
+        """Gives the cases of a source or a station these weights from now on."""
+
 
 class Coupled:
     """A run of requests under the design's loops.  `instants` are those of the executor."""
@@ -240,7 +248,7 @@ class Coupled:
         if watch is not None:
             given = {*whole.measured, *(values or ())}
             whole = replace(whole, model=watch.begin(whole.model, given, run.seed))
-        self.cut = _shown(whole, processes.scaled.values(), watch.targets() if watch is not None else ())
+        self.cut = _shown(whole, followed(processes), watch.targets() if watch is not None else ())
         self.meter = Meter(processes.program)
         self.noise = drawn_noise(self.cut.model, run.seed, values or {})
         self.execution = self._begin(values or {})
@@ -269,6 +277,8 @@ class Coupled:
     def _set_servers(self, world: View) -> None:
         for station, path in self.processes.scaled.items():
             self.run.set_servers(station, max(0, int(world.value(path))))
+        for owner, paths in self.processes.weighted.items():
+            self.run.set_weights(owner, [max(0.0, float(world.value(path))) for path in paths])
 
     def advance(self, until: float) -> None:
         """Go on to a time (s)."""

@@ -7,13 +7,13 @@ what retries add is another question's matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
 from coherence.base.places import Place
-from coherence.language.call_cases import weights
+from coherence.language.call_cases import moved_by, weights
 from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name, Tree
@@ -84,7 +84,7 @@ def sent_by(design: Design, call: Call) -> OfferedRate | None:
     for workload in (w for w in design.workload.values() if w.name in tree.of_caller):
         paths = ways(tree, workload.name, call.callee.text)
         own = tuple(way for way in paths.ways if way[-1].call is call)
-        rate = None if paths.cyclic or paths.cut or not own else _along(tree, workload, own, weights(design))
+        rate = None if paths.cyclic or paths.cut or not own else _along(tree, workload, own, design)
         rates += [rate] if rate is not None else []
     return _together(rates, unstated_sources(design, call.caller.text)) if rates else None
 
@@ -183,13 +183,11 @@ def called(design: Design, thing: str) -> Iterator[OfferedRate]:
     for workload in design.workload.values():
         if workload.name in tree.of_caller and thing in tree.work:
             paths = ways(tree, workload.name, thing)
-            rate = None if paths.cyclic or paths.cut else _along(tree, workload, paths.ways, weights(design))
+            rate = None if paths.cyclic or paths.cut else _along(tree, workload, paths.ways, design)
             yield from [rate] if rate is not None else []
 
 
-def _along(
-    tree: CallTree, workload: Workload, routes: tuple[Way, ...], stated: Mapping[str, Mapping[str, Quantity]]
-) -> OfferedRate | None:
+def _along(tree: CallTree, workload: Workload, routes: tuple[Way, ...], design: Design) -> OfferedRate | None:
     """Returns the rate of a workload times the ways that one request takes; some requests may take fewer.
 
     Where the callers state how many of their requests are of each case, it is the mean of all requests.
@@ -199,10 +197,14 @@ def _along(
     rate = stated_rate(workload) if most else None
     if rate is None:
         return None
-    mean = mean_count(routes, stated)
+    mean = mean_count(routes, weights(design))
     low, high, share = Fraction(least), Fraction(most), open_share(tree, each)
     if mean is not None and mean.low is not None and mean.high is not None:
         low, high, share = max(mean.low, low), min(mean.high, high), ""
+    if mean is not None and low < high:
+        share = next(
+            (moved_by(design, plan.caller) for way in routes for plan in way if moved_by(design, plan.caller)), ""
+        )
     return _with_copies(
         replace(rate, low=low * rate.low, high=high * rate.high, peak=high * rate.peak, open=share), routes
     )

@@ -51,7 +51,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.call_cases import weights
+from coherence.language.call_cases import moved_by, weights
 from coherence.language.calls import Call
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, as_many, known
@@ -137,11 +137,14 @@ def _answer(
     if load <= 1:
         if rate.lacking:
             return QUESTION.undecided(f"needs {rate.lacking}", places, of)
-        claims = (f"(<= {rational(b.arriving(rate.high))} {rational(b.pool.capacity)})" for b in branches)
-        script = Certificate(claim=f"(and {' '.join(claims)})").script()
+        script = _script(rate, branches)
         message = f"{caller} asks no pool for more than {render_decimal(load)} of what it serves"
         evidence = arithmetic(numbers, certificate=script)
         return QUESTION.proved(message, places, of, evidence, assumptions=_assumed(facts, branches), margin=load < 1)
+    certain = rate.low * worst.low > worst.pool.most
+    if (moved := moved_by(facts.design, caller)) and not certain:
+        full = f"at some of their range {worst.pool.thing} is asked for more than it serves"
+        return QUESTION.undecided(f"needs {moved}: {full}", places, of)
     thing, free = worst.pool.thing, together - rate.high
     share = (
         f"{caller} asks {thing} for {render_quantity(arriving)} of {render_quantity(worst.pool.capacity)} req/s, while "
@@ -152,16 +155,25 @@ def _answer(
         where = (*places, shed.place.labelled("what waits beyond this is refused"))
         return QUESTION.note(refused, where, (*of, shed.name), arithmetic(numbers))
     message = f"{share}: its wait grows by {render_decimal(load - 1)} s a second"
-    late = (load - 1) * 60
-    witness = (
-        Step(Fraction(0), f"of {render_quantity(rate.high)} req/s {render_quantity(arriving)} go to {thing}"),
+    evidence = arithmetic({**numbers, "drift": (load - 1, "s/s")}, witness=_minute(rate, worst))
+    own = () if moved else _by_rate(subject, branches)
+    return QUESTION.conflict(message, places, of, evidence, certain=certain, assumptions=(FIRST,), repairs=own)
+
+
+def _minute(rate: OfferedRate, worst: WeightedPool) -> tuple[Step, ...]:
+    """Returns what a minute makes of the wait for the pool with the largest load."""
+    thing, late = worst.pool.thing, (worst.load(rate.high) - 1) * 60
+    going = render_quantity(worst.arriving(rate.high))
+    return (
+        Step(Fraction(0), f"of {render_quantity(rate.high)} req/s {going} go to {thing}"),
         Step(Fraction(60), f"what comes to {thing} now waits {render_decimal(late)} s longer than a minute before"),
     )
-    evidence = arithmetic({**numbers, "drift": (load - 1, "s/s")}, witness=witness)
-    certain = rate.low * worst.low > worst.pool.most
-    return QUESTION.conflict(
-        message, places, of, evidence, certain=certain, assumptions=(FIRST,), repairs=_by_rate(subject, branches)
-    )
+
+
+def _script(rate: OfferedRate, branches: tuple[WeightedPool, ...]) -> str:
+    """Returns the claim that no pool is asked for more than it serves."""
+    claims = (f"(<= {rational(b.arriving(rate.high))} {rational(b.pool.capacity)})" for b in branches)
+    return Certificate(claim=f"(and {' '.join(claims)})").script()
 
 
 def _assumed(facts: DesignFacts, branches: tuple[WeightedPool, ...]) -> Iterator[str]:
