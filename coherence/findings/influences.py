@@ -17,25 +17,21 @@ activity or a job each value is one by itself, for each changes something else (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.graphs import reached
 from coherence.base.places import Place
-from coherence.findings.finding import Finding
-from coherence.language import names
-from coherence.language.design import Component, Design, Limit, Loop, needed
+from coherence.findings.proof_words import RATE_WORDS, coming, ends_of_calls, evicted, going, signals_in, written
+from coherence.language.design import Design, Limit
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.entries.leaves import DesignLeaf, leaves
-from coherence.language.expressions import names as names_in
 from coherence.language.expressions.tree import Call
-from coherence.language.infrastructure import Boundary, Tier
+from coherence.language.infrastructure import Boundary
 from coherence.language.roles import role
-from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.sentences import Event
+from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import calls_across
-from coherence.language.words import MEMBERS as MEMBER_COUNTS
 from coherence.model.boundaries import hidden_readings, stands_in, uncrossed
 
 STOPPING = ("ends", "takes off the list")
@@ -47,7 +43,6 @@ LAWS = ("service.law", "service.quantiles")  # `service.max` only makes services
 RATES = frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"})
 ROOMS = frozenset({"instances", "quota"})
 VARIED = ("burst.rate", "arrivals.switches.rate")  # keys by which a workload leaves its rate
-RATE_WORDS = ("rate", "attempts")
 DELAYS = frozenset({"added_delay", "reading_delay"})
 ON_THE_WAY = frozenset({"gain", "reading_gain", "granularity", "noise"})  # what commands and readings meet on it
 IDENTITY = frozenset({"uses", "kind", "around", "ends"})  # which one it is, not what it does
@@ -223,7 +218,7 @@ def _of_workload(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterat
 
 def _of_call(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     """Yields second copies of tries (they are work for the callee and all behind it) and breakers, which fail tries."""
-    callee = (*_ends_of_calls(design).get(name, ()), "")[1]
+    callee = (*ends_of_calls(design).get(name, ()), "")[1]
     for leaf in own:
         if leaf.key == "hedge_after" or leaf.key.startswith("breaker"):
             words = frozenset({name, callee, *_behind_caller(design, callee)})
@@ -255,34 +250,12 @@ def _neutral(key: str, value: object) -> bool:
     return (value.low, value.high) == (nothing, nothing) and key.endswith(("delay", "gain", "fraction"))
 
 
-def coming(thing: str) -> str:
-    """Returns the word that stands for how many members of a thing there are to be."""
-    return f"members of {thing}"
-
-
-def going(thing: str) -> str:
-    """Returns the word that stands for the eviction of a member of a thing."""
-    return f"eviction of {thing}"
-
-
-def evicted(loop: Loop) -> str:
-    """Returns the thing whose members a loop evicts."""
-    return loop.actuation.evict.text if loop.actuation is not None and loop.actuation.evict is not None else ""
-
-
 def stopped(design: Design, name: str) -> str:
     """Returns the thing whose members, or the job that, a timer ends or takes off the list."""
     then = design.timers[name].then
     thing = acted_on(then.text) if then is not None else ""
     known = thing in design.components or thing in design.jobs
     return thing if known and then is not None and action_in(then.text) in STOPPING else ""
-
-
-def written(design: Design, name: str) -> Iterator[str]:
-    """Yields the signal that a loop writes."""
-    actuation = design.loops[name].actuation
-    if actuation is not None and actuation.signal is not None:
-        yield names.resolve(actuation.signal.text, design)
 
 
 def _timed_event(design: Design, name: str) -> Iterator[str]:
@@ -297,104 +270,7 @@ def _timed_event(design: Design, name: str) -> Iterator[str]:
 def _counted(design: Design, name: str) -> Iterator[str]:
     """Yields the signals that a limit counts, and the calls that wait for a place in it."""
     limit = design.limits[name]
-    signals = list(_signals(design, [limit.counts] if limit.counts is not None else []))
+    signals = list(signals_in(design, [limit.counts] if limit.counts is not None else []))
     yield from signals
     things = {signal.partition(".")[0] for signal in signals} if _makes_wait(limit) else set()
-    yield from (call for call, ends in _ends_of_calls(design).items() if not things.isdisjoint(ends))
-
-
-# -- what a proof is about ---------------------------------------------------------------------------------
-
-
-def words_of(design: Design, finding: Finding) -> frozenset[str]:
-    """Returns the signals, events and things that a proof is about, and those that its signals are computed from."""
-    return frozenset(word for name in finding.of for word in words_of_entry(design, name))
-
-
-def words_of_entry(design: Design, name: str) -> frozenset[str]:
-    """Returns what a proof is about that names an entry; gathered once."""
-    return design.queries.get((words_of_entry, name), lambda: _entry_with_things(design, name))
-
-
-def _entry_with_things(design: Design, name: str) -> frozenset[str]:
-    signals = frozenset(_entry_words(design, name))
-    things = frozenset(word.split(".")[0] for word in signals)
-    components = (design.components[thing] for thing in things if thing in design.components)
-    return signals | things | {host.runs_on.text for host in components if host.runs_on is not None}
-
-
-def _entry_words(design: Design, name: str) -> Iterator[str]:
-    yield name
-    yield from _ends_of_calls(design).get(name, ())
-    if name in design.loops:
-        yield from _loop_words(design, design.loops[name])
-    limit, promise, timer = design.limits.get(name), design.promises.get(name), design.timers.get(name)
-    if limit is not None:
-        stated = (limit.counts, limit.at_most, limit.at_least)
-        yield from _behind(design, _signals(design, [text for text in stated if isinstance(text, Formula)]))
-    if name in design.claims:
-        yield from _behind(design, _signals(design, [design.claims[name]]))
-    if name in design.components:
-        yield from _behind(design, [f"{name}.{word}" for word in design.components[name].constants])
-    if name in design.jobs:
-        yield from _holding(design, needed(design.jobs[name]))
-    if name in design.workload:
-        yield from (f"{name}.{word}" for word in RATE_WORDS)
-    if promise is not None:
-        yield from _behind(design, _signals(design, promise.conditions))
-        yield from _texts((promise.first, promise.second))
-    if timer is not None:
-        yield from (text for text in _texts((timer.start, timer.unless)) if not _starts_an_activity(design, text))
-
-
-def _holding(design: Design, resources: Collection[str]) -> Iterator[str]:
-    """Yields some resources, and the components and tiers that have one of them."""
-    yield from resources
-    holders: list[Component | Tier] = [*design.components.values(), *design.tiers.values()]
-    yield from (holder.name for holder in holders if not holder.constants.keys().isdisjoint(resources))
-
-
-def _loop_words(design: Design, loop: Loop) -> Iterator[str]:
-    own = list(written(design, loop.name))
-    yield from _behind(design, [*_signals(design, names.loop_formulas(loop)), *own])
-    yield from (coming(thing) for thing, _, signal in (path.partition(".") for path in own) if signal in MEMBER_COUNTS)
-    yield from [going(evicted(loop))] if evicted(loop) else []
-
-
-def _ends_of_calls(design: Design) -> dict[str, tuple[str, ...]]:
-    """Returns caller and callee of each call, by its name; gathered once."""
-
-    def gathered() -> dict[str, tuple[str, ...]]:
-        return {call.name: tuple(end.text for end in (call.caller, call.callee) if end) for call in design.calls}
-
-    return design.queries.get(_ends_of_calls, gathered)
-
-
-def _starts_an_activity(design: Design, event: str) -> bool:
-    """Returns whether an event is the start of an activity: it may come at any time, whoever else starts it."""
-    thing, _, activity = event.removesuffix(" starts").partition(".")
-    component = design.components.get(thing)
-    return event.endswith(" starts") and component is not None and activity in (component.takes or {})
-
-
-def _texts(events: Iterable[object]) -> Iterator[str]:
-    yield from (event.text for event in events if isinstance(event, Event))
-
-
-def _signals(design: Design, formulas: Iterable[Formula]) -> Iterator[str]:
-    yield from (names.resolve(path, design) for formula in formulas for path in names_in(formula.tree))
-
-
-def _behind(design: Design, signals: Iterable[str]) -> Iterator[str]:
-    """Yields signals with all from which they are computed."""
-    yield from reached(signals, lambda path: _signals(design, _formulas(design, path)))
-
-
-def _formulas(design: Design, path: str) -> Iterator[Formula]:
-    """Yields the formulas that compute a signal of a component."""
-    thing, _, signal = path.partition(".")
-    component: Component | None = design.components.get(thing)
-    if component is not None:
-        own: Mapping[str, object] = component.constants
-        state = names.state_formula(component) if signal == names.state_variable(component) else None
-        yield from (formula for formula in (own.get(signal), state) if isinstance(formula, Formula))
+    yield from (call for call, ends in ends_of_calls(design).items() if not things.isdisjoint(ends))

@@ -24,9 +24,8 @@ from coherence.findings.influences import (
     WHOLE,
     PossibleInfluence,
     influences,
-    words_of,
-    words_of_entry,
 )
+from coherence.findings.proof_words import words_of, words_of_entry
 from coherence.language.design import Design
 from coherence.model.boundaries import unplaced
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.findings.influences import influences, words_of_entry
+from coherence.findings.influences import influences
+from coherence.findings.proof_words import words_of_entry
 from coherence.language.reading import read_text
 
 DESIGN = """coherence: 1

@@ -49,7 +49,7 @@ from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
-from coherence.findings.influences import evicted
+from coherence.findings.proof_words import evicted
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import needed
 from coherence.language.schema_kinds import Formula, Word
