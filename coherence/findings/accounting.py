@@ -151,30 +151,22 @@ def _shared(known: Sequence[str], design: Design) -> Masks:
     own = {
         name: things | {hosts[thing] for thing in things & set(hosts)} for name, things in things_of_all(design).items()
     }
-    reached = _reached(design, frozenset[str]().union(*own.values()))
     using: dict[str, int] = {}
-    depending: dict[str, int] = {}
-    nothing = frozenset[str]()
     for number, name in enumerate(known):
-        for thing in own.get(name, nothing):
+        for thing in own.get(name, ()):
             using[thing] = using.get(thing, 0) | 1 << number
-        for thing in _behind(own.get(name, nothing), reached):
-            depending[thing] = depending.get(thing, 0) | 1 << number
-    return {
-        number: reduce(or_, (using.get(thing, 0) for thing in _behind(own.get(name, nothing), reached)), 0)
-        | reduce(or_, (depending[thing] for thing in own.get(name, nothing)), 0)
-        for number, name in enumerate(known)
-    }
+    near = dict.fromkeys(using, 0)  # thing -> policies that use what it depends on, or what depends on it
+    for thing, behind in _reached(design, using).items():
+        for other in behind & near.keys():
+            near[thing] |= using[other]
+            near[other] |= using[thing]
+    return {number: reduce(or_, (near[thing] for thing in own.get(name, ())), 0) for number, name in enumerate(known)}
 
 
 @unnoted()
 def _hosts(design: Design) -> dict[str, str]:
     """Returns for each component what it runs on, of which whoever acts on the component takes a share."""
     return {part.name: part.runs_on.text for part in design.components.values() if part.runs_on is not None}
-
-
-def _behind(things: Iterable[str], reached: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    return frozenset[str]().union(*(reached[thing] for thing in things))
 
 
 def _reached(design: Design, things: Iterable[str]) -> dict[str, frozenset[str]]:

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from coherence.base.places import Place
 from coherence.findings.finding import Finding, Verdict
 from coherence.language.design import Design
 
 # the worst that any question says is the answer
 ORDER = (Verdict.CONFLICT, Verdict.VACUOUS, Verdict.PROVED, Verdict.UNDECIDED)
+Spot = tuple[str, int, int]
 TOGETHER = frozenset({"COH231", "COH234"})  # their proofs say that promises can hold, not that they do
 
 
 def promise_answers(design: Design, findings: Iterable[Finding]) -> dict[str, Finding]:
     """Returns the finding that answers each promise that has one, by the name of the promise."""
     worst: dict[str, Finding] = {}
-    for finding in findings:
+    spots: dict[Spot, list[str]] = {}
+    for name, promise in design.promises.items():
+        spots.setdefault(_spot(promise.place), []).append(name)
+    for finding in findings if design.promises else ():
         possible = finding.code in TOGETHER and finding.verdict is Verdict.PROVED
-        for name in _promises_of(design, finding) if finding.verdict in ORDER and not possible else ():
+        for name in _promises_of(design, finding, spots) if finding.verdict in ORDER and not possible else ():
             known = worst.get(name)
             if known is None or ORDER.index(finding.verdict) < ORDER.index(known.verdict):
                 worst[name] = finding
     return worst
 
 
-def _promises_of(design: Design, finding: Finding) -> Iterator[str]:
+def _promises_of(design: Design, finding: Finding, spots: Mapping[Spot, Sequence[str]]) -> Iterator[str]:
     """Yields the promises that a finding points at, or names where nothing else has the name."""
-    spots = {(place.file, place.line, place.column) for place in finding.places} if design.promises else ()
-    for name, promise in design.promises.items():
-        own = promise.place
-        alone = name in finding.of and name not in design.loops and name not in design.components
-        if alone or (own.file, own.line, own.column) in spots:
+    for name in finding.of:
+        if name in design.promises and name not in design.loops and name not in design.components:
             yield name
+    for place in finding.places:
+        yield from spots.get(_spot(place), ())
+
+
+def _spot(place: Place) -> Spot:
+    return place.file, place.line, place.column

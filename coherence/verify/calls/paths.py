@@ -85,6 +85,8 @@ def _first(parts: Sequence[tuple[Way, ...]]) -> tuple[Way, ...]:
 
 
 def _together(tree: CallTree, sizes: Mapping[Way, Size], by: Algebra[tuple[Way, ...]]) -> tuple[Way, ...]:
+    if len(sizes) == 1 and not any(is_conditional(plan.call) for way in sizes for plan in way):
+        return tuple(sizes)
     begun = {way[:length] for way in sizes for length in range(1, len(way) + 1)}
 
     def onward(before: Way, name: str) -> tuple[Way, ...]:

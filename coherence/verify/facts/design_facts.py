@@ -111,8 +111,11 @@ def _gather(facts: DesignFacts, subject: Subject) -> None:
             _constants(facts, name, {key: value for key, value in given.items() if f"{name}.{key}" not in facts.values})
     for path, path_writers in facts.written.items():
         _written(facts, path, path_writers)
+    by_thing: dict[str, dict[str, list[Writer]]] = {path.partition(".")[0]: {} for path in facts.written}
+    for path, path_writers in facts.written.items():
+        by_thing[path.partition(".")[0]][path] = path_writers
     for thing in dict.fromkeys(path.partition(".")[0] for path in (*facts.written, *facts.values)):
-        _copies(facts, thing)
+        _copies(facts, thing, by_thing.get(thing, {}))
     if any(component.part for component in design.components.values()):
         outputs = subject.model.outputs
         for path in outputs:
@@ -192,11 +195,11 @@ def _values(facts: DesignFacts, writer: Writer) -> Interval:
     return Interval(low, high)
 
 
-def _copies(facts: DesignFacts, thing: str) -> None:
-    """Puts the number of members of a thing: what its autoscalers choose, where it has any."""
-    chosen = [path for path in wanted(facts, thing) if path in facts.written and path in facts.values]
+def _copies(facts: DesignFacts, thing: str, written: Mapping[str, list[Writer]]) -> None:
+    """Puts the number of members of a thing: what its autoscalers choose, where its signals are `written` by any."""
+    chosen = [path for path in wanted(written, thing) if path in written and path in facts.values]
     if chosen:
-        every = [writer for path in chosen for writer in facts.written[path] if writer.kind not in ("unset", "ignore")]
+        every = [writer for path in chosen for writer in written[path] if writer.kind not in ("unset", "ignore")]
         lasting = [writer for writer in every if writer.mode not in TRANSIENT] or every
         stays = _stays(facts, thing, lasting)
         facts.values.put(f"{thing}.copies", lambda: hull([*(_values(facts, writer) for writer in lasting), *stays]))
@@ -221,13 +224,16 @@ def copies(facts: DesignFacts, thing: str) -> Interval | None:
     return members if members.low is not None or members.high is not None else None
 
 
-def wanted(facts: DesignFacts, thing: str) -> list[str]:
-    """Returns the paths that say how many members of a thing there are to be: those understood by name, or by use."""
+def wanted(written: Mapping[str, list[Writer]], thing: str) -> list[str]:
+    """Returns the paths that say how many members of a thing there are to be: those understood by name, or by use.
+
+    `written`: the signals that loops write, at least those of the thing.
+    """
     named = [f"{thing}.{word}" for word in COPIES]
-    if any(path in facts.written for path in named):
+    if any(path in written for path in named):
         return named
-    own = [path for path in facts.written if path.partition(".")[0] == thing]
-    return [*named, *(path for path in own if any(map(_shared_by_members, facts.written[path])))]
+    own = [path for path in written if path.partition(".")[0] == thing]
+    return [*named, *(path for path in own if any(map(_shared_by_members, written[path])))]
 
 
 def _shared_by_members(writer: Writer) -> bool:
@@ -239,7 +245,7 @@ def _shared_by_members(writer: Writer) -> bool:
 
 def scaling(facts: DesignFacts, thing: str) -> list[Writer]:
     """Returns the loops that choose how many members of a thing there are, as writers."""
-    return [writer for path in wanted(facts, thing) for writer in facts.written.get(path, ())]
+    return [writer for path in wanted(facts.written, thing) for writer in facts.written.get(path, ())]
 
 
 def scalers(facts: DesignFacts, thing: str) -> list[str]:

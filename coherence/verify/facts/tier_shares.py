@@ -55,7 +55,7 @@ def tier_shares(facts: DesignFacts, tier: str) -> Iterator[TierShare]:
 def _counted(facts: DesignFacts, thing: str) -> list[str]:
     """Returns the paths that count the members of a thing: what is wanted, else any number of members."""
     signals = {path.rpartition(".")[2]: path for path in facts.written if path.partition(".")[0] == thing}
-    chosen = [path for path in wanted(facts, thing) if path in facts.written]
+    chosen = [path for path in wanted(facts.written, thing) if path in facts.written]
     stated = [f"{thing}.copies"] if f"{thing}.copies" in facts.values else []
     return chosen or [path for signal, path in signals.items() if signal in MEMBERS] or stated
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.language import names
 from coherence.language.design import Actuation, Design, Loop, Relay
 from coherence.language.expressions.tree import Call, Name, Number, Tree
@@ -48,17 +49,21 @@ class Writer:
         return timescale.period.high if timescale and timescale.period else None
 
 
+@cached
 def writers(design: Design) -> dict[str, list[Writer]]:
     """Returns signal -> the loops that write it, in declared order.  A loop with `law: ignore` writes nothing."""
     by_signal: dict[str, list[Writer]] = {}
     for loop in design.loops.values():
         if loop.actuation is not None and loop.actuation.signal is not None:
-            writer = _writer(loop, loop.actuation, names.resolve(loop.actuation.signal.text, design))
+            writer = _writer(loop, names.resolve(loop.actuation.signal.text, design))
             by_signal.setdefault(writer.signal, []).append(writer)
     return by_signal
 
 
-def _writer(loop: Loop, actuation: Actuation, signal: str) -> Writer:
+@cached
+def _writer(loop: Loop, signal: str) -> Writer:
+    actuation = loop.actuation
+    assert actuation is not None
     law, bounds = law_of(loop), interval_of(actuation)
     kind = KINDS.get(law, law)
     place = actuation.to.place if actuation.to is not None and kind in ("set", "unset") else _bounds_place(actuation)

@@ -104,6 +104,6 @@ def eviction_case(
     named = {facts.bare.get(path, path) for tree in trees for path in used(tree)}
     spans = {path: facts.values[path] for path in sorted(named) if path in facts.values}
     constants = {path: span.low for path, span in spans.items() if span.exact and span.low is not None}
-    numbers = tuple(wanted(facts, thing))
+    numbers = tuple(wanted(facts.written, thing))
     stated = {path: value for path, value in constants.items() if path not in numbers}
     return EvictionCase(loops, low, high, stated, others, numbers)

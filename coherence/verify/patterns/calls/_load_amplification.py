@@ -129,11 +129,12 @@ def loads(subject: Subject, tree: CallTree) -> Iterator[AmplifiedLoad]:
 
 def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> AmplifiedLoad | None:
     """None where no timeouts are tried again, or the first tries alone are too many: another question's matter."""
-    design, rate = subject.design, workload.rate
+    design, rate, routes = subject.design, workload.rate, ways(tree, workload.name, callee)
+    if not routes.ways:
+        return None
     capacity = capacity_of(subject, callee, workload, leaf=callee not in tree.of_caller)
     if capacity is None or rate is None or rate.low >= capacity.high:
         return None
-    routes = ways(tree, workload.name, callee)
     calls = list(dict.fromkeys(plan for way in routes.ways for plan in way))
     hedged = tuple(plan for plan in calls if copies_of_try(plan.call) > 1)
     again = (plan for plan in calls if plan in hedged or (plan.retries and tries_again(plan.call, "timeout")))

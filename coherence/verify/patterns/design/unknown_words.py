@@ -42,7 +42,8 @@ from coherence.language.names import component_formulas, limit_formulas, promise
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import ACTIVITIES, COUNTS, STATES
 from coherence.model.laws import counts_members
-from coherence.verify.facts.design_facts import known, wanted
+from coherence.verify.facts.design_facts import wanted
+from coherence.verify.facts.writers import writers
 from coherence.verify.timers.removals import LEFT, OUT
 
 QUESTION = Question("COH108", "unknown-word", fires=Verdict.UNDECIDED, proves=False)
@@ -64,7 +65,7 @@ def review(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
     answered = {name for finding in findings for name in finding.of}
     limits = [x for x in design.limits.values() if x.name not in answered]
     yield from _question([(path, limit) for limit in limits if (path := _counted(subject, limit))], LIMITED)
-    yield from _question([(path, loop) for loop in design.loops.values() if (path := _written(subject, loop))], WRITTEN)
+    yield from _question([(path, loop) for loop in design.loops.values() if (path := _written(design, loop))], WRITTEN)
     for thing in sorted({call.callee.text for call in design.calls if call.callee is not None and call.tries}):
         yield from _times(design, thing)
 
@@ -99,15 +100,14 @@ def _counted(subject: Subject, limit: Limit) -> str:
     return tree.path if subject.model.kind(subject.model.resolve(tree.path)) == "input" else ""
 
 
-def _written(subject: Subject, loop: Loop) -> str:
+def _written(design: Design, loop: Loop) -> str:
     """Returns the count that a loop writes of a thing that is called or has members, where only loops read it."""
-    design = subject.design
     signal = loop.actuation.signal if loop.actuation is not None else None
     thing, _, word = signal.text.partition(".") if signal is not None else ("", "", "")
     component = design.components.get(thing)
     if component is None or component.part is not None or word in (*IN_LOOPS, ""):
         return ""
-    if thing not in _called(design) or not counts_members(loop) or f"{thing}.{word}" in wanted(known(subject), thing):
+    if thing not in _called(design) or not counts_members(loop) or f"{thing}.{word}" in wanted(writers(design), thing):
         return ""
     return f"{thing}.{word}" if _read_beside_loops(design).isdisjoint((word, f"{thing}.{word}")) else ""
 
