@@ -84,12 +84,12 @@ class RecheckContext:
         after = self.again(edits, modules)
         if after is None or still_found(finding, after):
             return False
-        if proves(finding, after, self.findings):
+        promises = frozenset(self.subject.design.promises)
+        if proves(finding, after, self.findings, promises):
             return True
         absent = self._absences(edits, self.owners(finding))
-        return bool(absent) and proves(
-            finding, [*after, *absent], [*self.findings, *self._absences((), self.owners(finding))]
-        )
+        before = [*self.findings, *self._absences((), self.owners(finding))]
+        return bool(absent) and proves(finding, [*after, *absent], before, promises)
 
     def owners(self, finding: Finding) -> list[QuestionModule]:
         """Returns the modules whose question gave the finding."""
@@ -265,12 +265,16 @@ def still_found(finding: Finding, after: Iterable[Finding]) -> bool:
     return any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in after)
 
 
-def proves(finding: Finding, after: Sequence[Finding], before: Iterable[Finding] = ()) -> bool:
+def proves(
+    finding: Finding, after: Sequence[Finding], before: Iterable[Finding] = (), promises: Collection[str] = ()
+) -> bool:  # fmt: skip
     """Returns whether the question of a conflict now answers `proved` about its policies, and nothing else.
 
-    A proof about the same names that stood beside the conflict is about something else.
+    A proof about the same names that stood beside the conflict is about something else.  A conflict about promises is
+    over where these are proved: after an edit another policy may be what keeps them.
     """
-    about = [f for f in _same(finding, after) if set(finding.of) <= set(f.of)]
+    owed = set(finding.of).intersection(promises) or set(finding.of)
+    about = [f for f in _same(finding, after) if owed <= set(f.of)]
     beside = {key_of(f) for f in before if f.verdict is Verdict.PROVED}
     proved = all(f.verdict is Verdict.PROVED and f.evidence.grade is Grade.PROVED for f in about)
     return proved and any(key_of(f) not in beside for f in about)

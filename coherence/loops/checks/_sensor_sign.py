@@ -45,6 +45,24 @@ class Away:
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
     """Yields one answer per loop with a setpoint whose effect on its own reading has one direction."""
+    for group, loop, judged, same in _with_one_sign(subject):
+        if same:
+            yield _positive(question, subject, group, loop)
+        elif loop.law == "proportional":
+            yield _negative(question, group, loop, judged)
+
+
+def against_readings(question: Question, subject: Subject) -> Iterator[Finding]:
+    """Yields a proof per loop without a proportional law that acts against what it reads."""
+    for group, loop, judged, same in _with_one_sign(subject):
+        if not same and loop.law != "proportional":
+            yield _negative(question, group, loop, judged)
+
+
+def _with_one_sign(subject: Subject) -> Iterator[tuple[Group, SampledLoop, Tree, bool]]:
+    """Yields each loop with a setpoint, and what it reads, where its effect and its law have one direction each, with
+    whether it is the same.
+    """
     for group in (_with_aims(subject, group) for group in groups(subject)):
         for loop in group.loops:
             if loop.measured is None or loop.setpoint is None or not loop.signal:
@@ -53,12 +71,8 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
             if loop.law == "proportional":
                 judged = loop.recommendations[0].read or judged
             plant, law = plant_sign(group.model, loop.signal, judged), law_sign(loop, group.model)
-            if NONE in (plant, law) or BOTH in (plant, law):
-                continue
-            if plant == law:
-                yield _positive(question, subject, group, loop)
-            elif loop.law == "proportional":
-                yield _negative(question, group, loop, judged)
+            if not ({NONE, BOTH} & {plant, law}):
+                yield group, loop, judged, plant == law
 
 
 def _with_aims(subject: Subject, group: Group) -> Group:

@@ -39,9 +39,12 @@ steps of delay: critical gain 2 sin(pi / (2 (2 d + 1))).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from coherence.findings.finding import Finding
+from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject
+from coherence.language.design import Loop
+from coherence.language.schema_kinds import Word
 from coherence.loops.checks._coupling import feeds_back, flows_feed_back
 
 QUESTION = Question("COH301", "sustained-oscillation", "ai.04 runtime control coherence", slow=True)
@@ -59,3 +62,17 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield from loop_findings(QUESTION, subject)
     if flows:
         yield from flow_findings(QUESTION, subject)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields each proof that loops settle as one about them beside the loops that leave alone what they would set."""
+    idle = [loop.name for loop in subject.design.loops.values() if _writes_nothing(loop)]
+    for finding in ask(subject) if idle else ():
+        if finding.verdict is Verdict.PROVED:
+            beside = f"{finding.message}; {' and '.join(idle)} {'write' if len(idle) > 1 else 'writes'} nothing"
+            yield replace(finding, message=beside, of=(*finding.of, *idle))
+
+
+def _writes_nothing(loop: Loop) -> bool:
+    to = loop.actuation.to if loop.actuation is not None else None
+    return isinstance(to, Word) and to.text == "unset"

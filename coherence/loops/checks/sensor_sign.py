@@ -55,3 +55,12 @@ def ask(subject: Subject) -> Iterator[Finding]:
     from coherence.loops.checks._sensor_sign import answers  # the engine, only where loops can see their own effect
 
     yield from answers(QUESTION, subject)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each loop without a proportional law that acts against what it reads."""
+    if not feeds_back(subject.design):
+        return
+    from coherence.loops.checks._sensor_sign import against_readings
+
+    yield from against_readings(QUESTION, subject)

@@ -9,7 +9,7 @@ from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import (
     ZERO,
@@ -55,6 +55,21 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
         yield question.undecided(f"needs {fact}", _places(plan, around), of, lacks_number=fact.is_number)
     if not late and not unsure:
         yield from _together(question, subject, work, around)
+
+
+def single_tries(question: Question, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
+    """Yields a proof for each call inside that makes one try, where the try ends before the limit around it does."""
+    work = tree.work.get(around.inside, Work())
+    limit = around.limit.low
+    for plan in dict.fromkeys((*work.calls, *(plan for plan, _ in work.below))):
+        end = longest_end(plan)
+        if plan.tries == 1 and plan.call.fallback_for is None and end is not None and end < limit:
+            message = f"{plan.name} makes one try, which ends after {render_seconds(end)}, before {around.text}"
+            script = Certificate(claim=f"(< {rational(end)} {rational(limit)})").script()
+            evidence = arithmetic({"limit around": (limit, "s"), "one try": (end, "s")}, certificate=script)
+            assumed = [f"{plan.caller} starts the call at once"]
+            places, of = _places(plan, around), (around.name, plan.name)
+            yield question.absent(message, places, of, evidence, assumptions=assumed)
 
 
 def _outlasts(plan: RetryPolicy, limit: Fraction) -> bool:

@@ -43,7 +43,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.events.bounds import enclosures
 from coherence.verify.patterns.calls._cold_start import cold_start
 from coherence.verify.patterns.calls._contradictory_limits import contradiction
-from coherence.verify.patterns.calls._inner_budget import cycles, inner_budget
+from coherence.verify.patterns.calls._inner_budget import cycles, inner_budget, single_tries
 from coherence.verify.patterns.calls._own_budget import own_budget
 from coherence.verify.patterns.calls._serving_time import serving_time
 
@@ -66,6 +66,14 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield from answers if not enclosure.ask else (_if_it_encloses(enclosure, answer) for answer in answers)
     yield from cycles(QUESTION, tree)
     yield from contradiction(QUESTION, subject.design)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each call of one try, and each limit around it, that the try ends before the limit does."""
+    tree = call_tree(subject.design)
+    for enclosure in enclosures(subject.design, tree):
+        if not enclosure.ask:
+            yield from single_tries(QUESTION, tree, enclosure)
 
 
 def _if_it_encloses(around: Enclosure, answer: Finding) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from coherence.base import units
@@ -14,7 +14,8 @@ from coherence.language.design import Limit, Loop
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.language.expressions.tree import Compare, Name, Number, Tree, rename
+from coherence.language.expressions.tree import Compare, Held, Name, Number, Tree, rename
+from coherence.language.names import loop_formulas
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.workloads import Workload
 from coherence.model.model import EVERYTHING, Interval
@@ -24,8 +25,9 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.facts.ranges import Values, enclosure, truth
 from coherence.verify.facts.satisfiability import SatQuery as Asked
-from coherence.verify.facts.satisfiability import both, opposite
+from coherence.verify.facts.satisfiability import at_other_times, both, opposite
 from coherence.verify.facts.state_ranges import stated, whole
+from coherence.verify.patterns.limits._dead_values import is_clipped
 from coherence.verify.systems.literals import plainly_possible
 
 MEANT_TO_FILL = ("wait", "reject", "evict and redo")
@@ -42,6 +44,64 @@ def answers(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Fin
         if trigger is not None:
             yield from _trigger(ask, subject, facts, loop, trigger, values)
         yield from _rules(ask, subject, facts, loop, values)
+
+
+def absences(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
+    """Yields a proof per loop whose trigger, and each of whose rules where no earlier one wins, holds in some state
+    within the ranges, and whose bounds let through each value that it sets.
+
+    Beside bursts nothing is said of a condition that must last: how long it does is another matter.
+    """
+    values = reachable(subject, facts) if subject.design.loops else {}
+    bursts = any(workload.burst for workload in subject.design.workload.values())
+    for loop in subject.design.loops.values():
+        lasting = bursts and any(isinstance(node, Held) for f in loop_formulas(loop) for node in walk(f.tree))
+        states = None if lasting or _sees_more(loop) or is_clipped(loop) else _states(facts, loop, values)
+        if states:
+            shown = "; ".join(f"{formula} may hold" for formula, _, _ in states)
+            steps = [Step(None, f"{formula}: {_at(state)}") for formula, _, state in states]
+            places = [formula.place.labelled("holds in a state within the ranges") for formula, _, _ in states]
+            evidence = arithmetic(
+                {}, witness=steps, certificate=_script([(query, state) for _, query, state in states])
+            )
+            yield ask.absent(f"within what {loop.name} reads {shown}", places, (loop.name,), evidence)
+
+
+def _states(
+    facts: DesignFacts, loop: Loop, values: Values
+) -> list[tuple[Formula, Asked, satisfiability.SatState]] | None:  # fmt: skip
+    """Returns a state within the ranges for each condition of a loop; None where one of them has none that is known."""
+    trigger, earlier = loop_trigger(loop), list[Tree]()
+    conditions: list[tuple[Formula, tuple[Tree, ...]]] = []
+    if trigger is not None:
+        conditions.append((trigger, (seen(facts, loop, trigger.tree),)))
+    for rule in (rule for rule in loop.rules if rule.when is not None):
+        assert rule.when is not None
+        tree = seen(facts, loop, rule.when.tree)
+        conditions.append((rule.when, (*map(opposite, earlier), tree)))
+        earlier.append(tree)
+    states = []
+    for formula, trees in conditions:
+        query = _query(facts, trees, values)
+        try:
+            state = satisfiability.solve_query(query)
+        except NotExactError:
+            return None
+        if not isinstance(state, satisfiability.SatState):
+            return None
+        states.append((formula, query, state))
+    return states
+
+
+def _script(states: Sequence[tuple[Asked, satisfiability.SatState]]) -> str:
+    """Returns SMT-LIB, unsat where the conditions of each query hold in its state; each has names of its own."""
+    trees = [at_other_times(t, frozenset(), str(n)) for n, (query, _) in enumerate(states) for t in query.conditions]
+    at = {f"{name}@{n}": value for n, (_, state) in enumerate(states) for name, value in state.at.items()}
+    return Asked(tuple(trees), {}).state_script(satisfiability.SatState(at))
+
+
+def _at(state: satisfiability.SatState) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in state.at.items()) or "in every state"
 
 
 def _sees_more(loop: Loop) -> bool:
@@ -141,15 +201,19 @@ def _impossible(facts: DesignFacts, tree: Tree, values: Values) -> bool:
 
 
 def _refuted(facts: DesignFacts, trees: tuple[Tree, ...], values: Values) -> bool:
-    spans = dict(values)
-    for tree in trees:
-        spans |= satisfiability.past_ranges(tree, values)
-    conditions = Asked(tuple(satisfiability.plain(tree, steady=False) for tree in trees), spans, whole(facts))
     try:
-        state = satisfiability.solve_query(conditions)
+        state = satisfiability.solve_query(_query(facts, trees, values))
     except NotExactError:
         return False
     return not isinstance(state, satisfiability.SatState) and state.unsat
+
+
+def _query(facts: DesignFacts, trees: tuple[Tree, ...], values: Values) -> Asked:
+    """Returns the question for a state within the ranges, now and before, in which all conditions hold."""
+    spans = dict(values)
+    for tree in trees:
+        spans |= satisfiability.past_ranges(tree, values)
+    return Asked(tuple(satisfiability.plain(tree, steady=False) for tree in trees), spans, whole(facts))
 
 
 def _stated_alone(subject: Subject, facts: DesignFacts, tree: Tree) -> bool:

@@ -15,14 +15,25 @@ from coherence.verify.facts.writers import interval_of
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
     """Yields one answer per stated value that lies outside the bounds of its loop."""
     for loop in subject.design.loops.values():
-        actuation = loop.actuation
-        if actuation is None or actuation.signal is None or not actuation.bounds:
-            continue
-        targets = [actuation.to, *(rule.to for rule in loop.rules)]
-        for value in (value for value in targets if isinstance(value, Quantity)):
-            bound = _nearest_bound(actuation, value)
-            if bound is not None:
-                yield _clipped(ask, subject, loop, actuation.signal.text, (value, bound))
+        for pair in _beyond(loop):
+            assert loop.actuation is not None
+            yield _clipped(ask, subject, loop, str(loop.actuation.signal), pair)
+
+
+def is_clipped(loop: Loop) -> bool:
+    """Decides whether a stated value of a loop lies outside its bounds."""
+    return any(True for _ in _beyond(loop))
+
+
+def _beyond(loop: Loop) -> Iterator[tuple[Quantity, Quantity]]:
+    """Yields each stated value of a loop that lies outside its bounds, with the bound."""
+    actuation = loop.actuation
+    if actuation is None or actuation.signal is None or not actuation.bounds:
+        return
+    for value in (actuation.to, *(rule.to for rule in loop.rules)):
+        bound = _nearest_bound(actuation, value) if isinstance(value, Quantity) else None
+        if isinstance(value, Quantity) and bound is not None:
+            yield value, bound
 
 
 def _nearest_bound(actuation: Actuation, value: Quantity) -> Quantity | None:

@@ -80,6 +80,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield from _dead_limits.answers(QUESTION, subject, facts)
 
 
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof per loop whose conditions may all hold, and whose bounds let through what it sets."""
+    yield from _dead_conditions.absences(QUESTION, subject, known(subject))
+
+
 def _frozen(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per loop that raises a signal which some limit sets to 0."""
     counted = {

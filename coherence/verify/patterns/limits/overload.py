@@ -385,7 +385,8 @@ def _useless(
 
 
 def _shorter(subject: Subject, limit: Limit, patience: Quantity, rate: Fraction) -> Iterator[Repair]:
-    stated, fits = limit.at_most, Fraction(math.floor(patience.low * rate))
+    stated, fewer = limit.at_most, Fraction(math.ceil(patience.low * rate) - 1)
+    fits = Fraction(math.floor(repairs.downward_round(fewer))) if fewer > 0 else fewer
     if isinstance(stated, Quantity) and fits > 0:
         made = repairs.proposal(repairs.change(subject, stated, fits))
         yield from [made] if made is not None else []

@@ -100,8 +100,39 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def absences(subject: Subject) -> Iterator[Finding]:
-    """Yields a proof for each cap under which all members that fail together may be out."""
-    yield from cap_absences(QUESTION, known(subject))
+    """Yields a proof for each cap under which all members that fail together may be out, and for each loop of which
+    no removal brings about the next.
+    """
+    facts = known(subject)
+    yield from cap_absences(QUESTION, facts)
+    for removal in removals(facts):
+        if removal.driven and removal.trigger is not None and not facts.missing(_without(removal)):
+            yield from _ending(facts, removal)
+
+
+def _ending(facts: DesignFacts, removal: Removal) -> Iterator[Finding]:
+    """Yields the proof that the trigger of a loop stops to hold, or all that may go are out, before it empties a thing.
+
+    None where the load and what a member carries are known: those are answered by `ask`.
+    """
+    demand, each = offered(facts, removal.thing), member_rate(facts, removal.thing)
+    range_, beside = copies(facts, removal.thing), unbounded_departures(facts, removal)
+    if range_ is None or range_.low is None or range_.high is None or (demand is not None and each is not None):
+        return
+    counts = _counts(facts, removal.thing, range_)
+    if beside or not counts or len(counts) * counts[-1] > MOST_STEPS:
+        return
+    stages = [stage for members in counts if (stage := _stage(facts, removal, None, members)) is not None]
+    if len(stages) == len(counts) and all(stage.need is None for stage in stages):
+        most, members = max((stage.most, stage.members) for stage in stages)
+        message = (
+            f"from no number of {removal.thing} out on does the trigger of {removal.name} hold until all are out that "
+            f"may go: at most {most} of {members}"
+        )
+        numbers: Numbers = {"may be out": (most, ""), "members": (members, "")}
+        assumed = held_back(facts, removal)
+        places, of = (*removal.places, *_where(facts, removal)), _of(removal, None)
+        yield QUESTION.absent(message, places, of, arithmetic(numbers), assumptions=assumed)
 
 
 def _answer(subject: Subject, facts: DesignFacts, removal: Removal) -> Iterator[Finding]:

@@ -35,8 +35,9 @@ from collections.abc import Iterator
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.model.boundaries import HiddenReading, hidden_readings
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
+from coherence.language.shared_rates import around
+from coherence.model.boundaries import HiddenReading, hidden_readings, stands_in
 
 QUESTION = Question("COH507", "hidden-reading", "ai.04 runtime control coherence", proves=False)
 QUESTIONS = (QUESTION,)
@@ -51,6 +52,20 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided(needs, _places(hidden), (loop, hidden.path))
         elif hidden.crosses:
             yield _conflict(subject, hidden)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof per loop, signal and boundary that hides it of which both lie on one side."""
+    for hidden in hidden_readings(subject.design):
+        if hidden.crosses is False:
+            loop, path, boundary = hidden.loop.name, hidden.path, hidden.boundary.name
+            message = f"{loop} and {path} lie on one side of {boundary}, which hides it from the other"
+            here = stands_in(subject.design, hidden.loop) or frozenset()
+            there = {enclosing.name for enclosing in around(subject.design, path.partition(".")[0])}
+            sides = {"loop_inside": boundary in here, "signal_inside": boundary in there}
+            facts = tuple(f"(= {name} {str(inside).lower()})" for name, inside in sides.items())
+            script = Certificate(dict.fromkeys(sides, "Bool"), facts, "(= loop_inside signal_inside)").script()
+            yield QUESTION.absent(message, _places(hidden), (loop, path), arithmetic({}, certificate=script))
 
 
 def _conflict(subject: Subject, hidden: HiddenReading) -> Finding:

@@ -43,7 +43,7 @@ from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language import names as paths
 from coherence.language.design import Limit
 from coherence.language.expressions import names as used
@@ -72,6 +72,20 @@ def ask(subject: Subject) -> Iterator[Finding]:
                 yield from _loop(subject, facts, signal, writer)
     for limit in design.limits.values():
         yield from _unlimited(subject, limit)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof per loop that raises a signal step by step, to an upper bound and no further."""
+    facts = known(subject) if subject.design.loops else None
+    for signal, writers in facts.written.items() if facts is not None else ():
+        for writer in writers:
+            if writer.kind == "step" and writer.values.high is not None:
+                message = f"{writer.name} raises {signal} to its upper bound, and no further"
+                high = rational(writer.values.high)
+                claim = f"(<= (ite (< (+ value step) {high}) (+ value step) {high}) {high})"
+                script = Certificate({"value": "Real", "step": "Real"}, claim=claim).script()
+                evidence = arithmetic({"upper bound": (writer.values.high, "")}, certificate=script)
+                yield QUESTION.absent(message, (writer.place,), (writer.name,), evidence)
 
 
 def _loop(subject: Subject, facts: DesignFacts, signal: str, writer: Writer) -> Iterator[Finding]:
