@@ -63,6 +63,14 @@ def test_only_a_proof_about_the_same_policies_disproves_a_conflict() -> None:
     assert not proves(CONFLICT, [replace(answer(Verdict.PROVED, "a", "b"), code="C2")])
 
 
+def test_a_promise_that_is_proved_to_be_kept_by_another_policy_is_no_longer_broken() -> None:
+    assert proves(CONFLICT, [answer(Verdict.PROVED, "a", "c")], promises=["a"])
+    assert not proves(CONFLICT, [answer(Verdict.PROVED, "b", "c")], promises=["a"])
+    assert not proves(CONFLICT, [answer(Verdict.PROVED, "a", "c"), answer(Verdict.UNDECIDED, "a")], promises=["a"])
+    beside = answer(Verdict.PROVED, "a", "c")
+    assert not proves(CONFLICT, [beside], [CONFLICT, beside], ["a"])
+
+
 def test_a_simulation_or_an_open_answer_beside_a_proof_disproves_nothing() -> None:
     assert not proves(CONFLICT, [answer(Verdict.PROVED, "a", "b", grade=Grade.SIMULATED)])
     assert not proves(CONFLICT, [answer(Verdict.PROVED, "a", "b"), answer(Verdict.UNDECIDED, "a", "b")])
@@ -74,14 +82,26 @@ def repaired(text: str) -> list[Finding]:
 
 
 def test_a_change_after_which_the_question_is_silent_is_a_candidate() -> None:
+    found = repaired(
+        "coherence: 1\ncomponents: {node: {cpu: 8}, app: {asked: 15, usage: app.asked / (node.n * node.cpu)}}\nloops:\n"
+        "  down: {timescale: {period: 10 min}, trigger: app.usage < 50 %,"
+        " actuation: {signal: node.n, law: step, by: -3, bounds: [1, 10], from: 4}}\n"
+        "  up: {timescale: {period: 10 s}, trigger: app.usage > 100 %,"
+        " actuation: {signal: node.n, law: step, by: 3, bounds: [1, 10], from: 4}}\n"
+    )
+    (livelock,) = (finding for finding in found if finding.code == "COH232")
+    assert {(repair.proved, repair.verified) for repair in livelock.repairs} == {
+        (False, "re-checked: no conflict is found, and not proved")
+    }
+
+
+def test_a_threshold_within_what_is_read_is_proved_to_be_reached() -> None:
     (dead,) = repaired(
         "coherence: 1\nlimits: {buffer: {counts: gate.backlog, at_most: 200 req, when_full: reject}}\n"
         "loops: {scale: {trigger: gate.backlog > 500 req, actuation: {signal: web.desired, law: step, by: 1}}}\n"
     )
     assert dead.code == "COH213"
-    assert {(repair.proved, repair.verified) for repair in dead.repairs} == {
-        (False, "re-checked: no conflict is found, and not proved")
-    }
+    assert {(repair.proved, repair.verified) for repair in dead.repairs} == {(True, "re-checked: proved")}
 
 
 def test_a_freeze_that_allows_one_is_proved_to_be_none() -> None:
