@@ -58,13 +58,13 @@ def absences(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Fi
         lasting = bursts and any(isinstance(node, Held) for f in loop_formulas(loop) for node in walk(f.tree))
         states = None if lasting or _sees_more(loop) or is_clipped(loop) else _states(facts, loop, values)
         if states:
-            shown = "; ".join(f"{formula} may hold" for formula, _, _ in states)
+            readings = "; ".join(f"{formula} may hold" for formula, _, _ in states)
             steps = [Step(None, f"{formula}: {_at(state)}") for formula, _, state in states]
             places = [formula.place.labelled("holds in a state within the ranges") for formula, _, _ in states]
             evidence = arithmetic(
                 {}, witness=steps, certificate=_script([(query, state) for _, query, state in states])
             )
-            yield ask.absent(f"within what {loop.name} reads {shown}", places, (loop.name,), evidence)
+            yield ask.absent(f"within what {loop.name} reads {readings}", places, (loop.name,), evidence)
 
 
 def _states(
