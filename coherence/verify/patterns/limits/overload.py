@@ -388,8 +388,8 @@ def _shorter(subject: Subject, limit: Limit, patience: Quantity, rate: Fraction)
     stated, fewer = limit.at_most, Fraction(math.ceil(patience.low * rate) - 1)
     fits = Fraction(math.floor(repairs.downward_round(fewer))) if fewer > 0 else fewer
     if isinstance(stated, Quantity) and fits > 0:
-        made = repairs.proposal(repairs.change(subject, stated, fits))
-        yield from [made] if made is not None else []
+        repair = repairs.proposal(repairs.change(subject, stated, fits))
+        yield from [repair] if repair is not None else []
 
 
 __all__ = ["QUESTION", "QUESTIONS", "WAITING", "LoadedThing", "ask", "sheds", "station_of"]
