@@ -159,7 +159,7 @@ def test_a_drawn_value_of_a_shipped_design_has_an_effect_or_a_line(command: str)
 AROUND_A_LOOP = """\
 coherence: 1
 infrastructure:
-  tiers: {gpu: {count: 40, memory: 80 GB, idle_power: 60 W, full_power: 400 W}}
+  tiers: {gpu: {count: 40, memory: 80 GB, sleep_power: 9 W, idle_power: 60 W, full_power: 400 W}}
   boundaries:
     vms:
       kind: virtualization
@@ -225,8 +225,8 @@ def test_every_value_of_the_infrastructure_has_an_effect_or_a_line(command: str,
 
 
 NUMBERS = (  # constants of the infrastructure that engines know by name
-    "memory", "idle_power", "full_power", "bandwidth", "latency", "gain", "reading_gain", "granularity", "noise",
-    "capacity_fraction", "memory_fraction",
+    "memory", "sleep_power", "idle_power", "full_power", "bandwidth", "latency", "gain", "reading_gain",
+    "granularity", "noise", "capacity_fraction", "memory_fraction",
 )  # fmt: skip
 
 

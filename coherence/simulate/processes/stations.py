@@ -50,7 +50,7 @@ def stations_of(design: Design, flow: RequestFlow, notes: list[str], problems: l
         if is_agent(component):  # its model and its tool are the stations
             stations.append(Station(name, FOR_ALL, Service(0.0, "constant", 0.0)))
             continue
-        pool = _pool(design, component)
+        pool = served_by(design, component)
         stations.append(_station(design, flow, component, pool, notes, problems))
         signal = _scaling(design, pool)
         if signal is not None:
@@ -65,11 +65,11 @@ def _undeclared(design: Design, flow: RequestFlow, name: str) -> Problem:
     return Problem(place, f"nothing says how many {name} are and how fast they serve", remedy)
 
 
-def _pool(design: Design, component: Component) -> Component:
+def served_by(design: Design, component: Component) -> Component:
     """Returns what serves: the component itself, or what a queue is served by."""
-    served_by = component.constants.get("served_by")
-    if isinstance(served_by, Formula) and isinstance(served_by.tree, Name):
-        return design.components.get(served_by.tree.path, component)
+    stated = component.constants.get("served_by")
+    if isinstance(stated, Formula) and isinstance(stated.tree, Name):
+        return design.components.get(stated.tree.path, component)
     return component
 
 

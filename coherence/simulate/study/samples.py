@@ -41,6 +41,7 @@ from coherence.simulate.study.run_record import RunRecord
 from coherence.simulate.study.seed_results import ALONE, Labour, SeedResult, seed_results
 from coherence.simulate.study.setting import Setting
 from coherence.simulate.study.start_up import loads_of, moves
+from coherence.simulate.study.tier_power import of_tiers, tier_powers
 
 if TYPE_CHECKING:
     from coherence.simulate.requests.engine import RequestResult
@@ -80,8 +81,11 @@ def _study(
     watch.has_ends = bool(ends)
     runner = partial(_runs, design, program, watch, progress, labour)
     outcome = steady_outcome(program.program, setting, runner, scheduled=scheduled)
+    drawn: list[str] = []
+    tier_powers(design, program.program, drawn)
     notes = [
         *program.assumptions,
+        *drawn,
         *begins.notes,
         *ends,
         *([OF_WHOM] if program.program.sources else []),
@@ -265,6 +269,7 @@ class RequestsUnderLoops:
         program = with_step_times(design, requests.program, seed=seed, until=setting.until)
         requests = replace(requests, program=program)
         self.made, self.setting, self.file = requests, setting, design.file
+        self.powers = tier_powers(design, program, [])
         self.gangs, self.traces = {gang.steps: gang.name for gang in exchanging(design)}, trace
         every, limits = setting.until / SAMPLES, Limits(live=setting.live, events=setting.events)
         answers = (answer_promise(design, promise) for promise in design.promises.values())
@@ -310,6 +315,7 @@ class RequestsUnderLoops:
         loops = dict(of_loops(self.loops.cut.model, self.loops.instants, setting)) if self.loops else {}
         course, latencies = self._course(result), self._latencies(result)
         sample = dict(of_requests(program, result, latencies, setting)) | loops
+        sample |= dict(of_tiers(self.powers, program, result, setting))
         return RunRecord(sample, latencies, loads, course=course, stopped=result.stopped)
 
     def exchanges(self) -> dict[str, tuple[float, ...]]:
