@@ -138,8 +138,8 @@ def _row(z3: Any, linear: LinearForm, relation: str, names: list[Any]) -> Any:
     return term == 0 if relation == "==" else term < 0 if relation == "<" else term <= 0
 
 
-def chain(count: int) -> str:
-    """Pairs of loops in a chain, each disturbed by the pair before it."""
+def chain(count: int, *, limit: int = 100) -> str:
+    """Pairs of loops in a chain, each disturbed by the pair before it; p: the last never rises above the limit."""
     components, loops = [], []
     for i in range(count):
         fed = f" + 0.02 * p{i - 1}.x" if i else ""
@@ -152,7 +152,7 @@ def chain(count: int) -> str:
             f"    actuation: {{signal: b{i}.load, bounds: [0, 200], from: 0}}"
         )
     head = "coherence: 1\ncomponents:\n" + "\n".join(components) + "\nloops:\n" + "\n".join(loops)
-    return f"{head}\npromises: {{p: always p{count - 1}.x <= 100}}\n"
+    return f"{head}\npromises: {{p: always p{count - 1}.x <= {limit}}}\n"
 
 
 def seconds_of(text: str) -> float:

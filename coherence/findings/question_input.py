@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -48,14 +48,9 @@ def details_are_asked() -> bool:
     return _DETAILS.get()
 
 
-@contextmanager
-def details_unasked() -> Iterator[None]:
+def details_unasked() -> AbstractContextManager[None]:
     """Answers conflicts over runs as possible and all without repairs: of an edit only whether they stay counts."""
-    token = _DETAILS.set(False)
-    try:
-        yield
-    finally:
-        _DETAILS.reset(token)
+    return _without(_DETAILS)
 
 
 _REPAIRS: ContextVar[bool] = ContextVar("repairs", default=True)
@@ -66,14 +61,18 @@ def repairs_are_asked() -> bool:
     return _REPAIRS.get()
 
 
-@contextmanager
-def repairs_unasked() -> Iterator[None]:
+def repairs_unasked() -> AbstractContextManager[None]:
     """Searches no repairs of conflicts: what else is answered stays as it is."""
-    token = _REPAIRS.set(False)
+    return _without(_REPAIRS)
+
+
+@contextmanager
+def _without(switch: ContextVar[bool]) -> Iterator[None]:
+    token = switch.set(False)
     try:
         yield
     finally:
-        _REPAIRS.reset(token)
+        switch.reset(token)
 
 
 @dataclass(frozen=True)

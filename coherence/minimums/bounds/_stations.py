@@ -7,10 +7,11 @@ from fractions import Fraction
 
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
-from coherence.minimums.bound import Application
+from coherence.minimums.bound import Application, Checked
 from coherence.minimums.bounds._one_queue import OF_THE_LAW, beside_its_load, beside_one_queue
 from coherence.minimums.bounds._retrying import tries_of
 from coherence.minimums.facts import Gathered, ServingStage, stages
+from coherence.minimums.functions import erlang_c
 
 
 def gathered(stage: ServingStage) -> Gathered:
@@ -124,6 +125,13 @@ def poisson(stage: ServingStage) -> bool:
         return True
     cv = getattr(arrivals, "cv", None)
     return cv is not None and not getattr(arrivals, "switches", ()) and bool(cv.low == cv.high == 1)
+
+
+def balance() -> Checked:
+    """Checks Erlang's share that waits against the balance equations in exact fractions."""
+    points = [(c, Fraction(c * k, 10)) for c in (1, 2, 5, 10, 30) for k in (1, 5, 9)]
+    worst = max(abs(float(waits(c, a)[1]) / erlang_c(c, a) - 1) for c, a in points)
+    return Checked(worst < 1e-12, f"the balance equations in exact fractions agree within {worst:.1e}")
 
 
 def waits(servers: int, offered_load: Fraction) -> tuple[Fraction, Fraction]:

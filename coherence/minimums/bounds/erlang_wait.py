@@ -20,7 +20,6 @@ from fractions import Fraction
 
 from coherence.minimums.bound import (
     Bound,
-    Checked,
     Example,
     Inputs,
     Quantifier,
@@ -30,15 +29,7 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
-from coherence.minimums.bounds._stations import exponential, waits
-from coherence.minimums.functions import erlang_c
-
-
-def balance() -> Checked:
-    """The share that waits, against the balance equations in exact fractions."""
-    points = [(c, Fraction(c * k, 10)) for c in (1, 2, 5, 10, 30) for k in (1, 5, 9)]
-    worst = max(abs(float(waits(c, a)[1]) / erlang_c(c, a) - 1) for c, a in points)
-    return Checked(worst < 1e-12, f"the balance equations in exact fractions agree within {worst:.1e}")
+from coherence.minimums.bounds._stations import balance, exponential
 
 
 def birth_death(inputs: Inputs) -> Fraction:

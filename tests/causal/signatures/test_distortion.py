@@ -1,4 +1,4 @@
-"""The test of distortion on systems whose truth is known: its null is kept, its effect is seen."""
+"""The test of distortion: its numbers by another way, and what it refuses."""
 
 from __future__ import annotations
 
@@ -11,16 +11,6 @@ from coherence.causal.signatures.signature import LEVEL
 from coherence.exploring.experiments.control_distortion import EXPERIMENT
 
 FEW = 20
-
-
-@pytest.mark.parametrize("name", EXPERIMENT.nulls)
-def test_a_bottleneck_alone_is_none(name: str) -> None:
-    assert EXPERIMENT.rejections(name, FEW) <= 1
-
-
-@pytest.mark.parametrize("name", EXPERIMENT.effects)
-def test_the_effect_is_seen(name: str) -> None:
-    assert EXPERIMENT.rejections(name, FEW) >= FEW - 1
 
 
 def test_a_late_effect_is_a_delay_and_no_gain_that_varies() -> None:

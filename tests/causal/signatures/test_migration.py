@@ -1,4 +1,4 @@
-"""The test of migration on systems whose truth is known: its null is kept, its effect is seen."""
+"""The test of migration: its numbers by another way, and what it refuses."""
 
 from __future__ import annotations
 
@@ -10,16 +10,6 @@ from coherence.causal.signatures.migration import LoadWindow, migration
 from coherence.exploring.experiments.migration import EXPERIMENT
 
 FEW = 20
-
-
-@pytest.mark.parametrize("name", EXPERIMENT.nulls)
-def test_a_bottleneck_alone_is_none(name: str) -> None:
-    assert EXPERIMENT.rejections(name, FEW) <= 1
-
-
-@pytest.mark.parametrize("name", EXPERIMENT.effects)
-def test_the_effect_is_seen(name: str) -> None:
-    assert EXPERIMENT.rejections(name, FEW) >= FEW - 1
 
 
 def test_the_size_is_that_which_was_added() -> None:

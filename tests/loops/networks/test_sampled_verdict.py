@@ -25,20 +25,8 @@ from coherence.loops.networks.sampled_verdict import (
     stability,
     verdict,
 )
+from tests.base.test_polynomials import Coefficients, product
 from tests.draws import few
-
-Coefficients = tuple[Fraction, ...]
-
-
-def product(*factors: Sequence[Fraction | int]) -> Coefficients:
-    result = [Fraction(1)]
-    for factor in factors:
-        longer = [Fraction(0)] * (len(result) + len(factor) - 1)
-        for i, a in enumerate(result):
-            for j, b in enumerate(factor, i):
-                longer[j] += a * b
-        result = longer
-    return tuple(result)
 
 
 def kinds(result: SampledVerdict) -> tuple[bool | None, bool, bool]:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench._verify_proofs import chain
 from coherence.base.clock import now
 from coherence.base.solver import recheck
 from coherence.language.expressions.evaluate import NotExactError
@@ -133,23 +134,6 @@ def test_values_are_told_apart_where_steps_are_constant() -> None:
     assert enumerable_commands(model) == (("batch.load", (Fraction(0),)),)
     other = LAG.format(promise="always x <= 100", law="20 - x / 2", times="", limits="")
     assert enumerable_commands(elaborate(read_text(other))) == ()
-
-
-def chain(count: int, *, limit: int = 100) -> str:
-    """Pairs of loops, each disturbed by the one before."""
-    components, loops = [], []
-    for i in range(count):
-        fed = f" + 0.02 * p{i - 1}.x" if i else ""
-        components.append(f'  p{i}: {{state: "x\' = 0.8 * x + 0.2 * b{i}.load{fed}", step: 1 s, from: 0 .. 20}}')
-        loops.append(
-            f"  hot{i}: {{rank: 1, timescale: {{period: 1 s, phase: 0 s}}, trigger: {{enter: p{i}.x >= 80, "
-            f"leave: p{i}.x <= 60}}, actuation: {{}}}}\n"
-            f"  fill{i}:\n    rank: 2\n    timescale: {{period: 1 s, phase: 0 s}}\n"
-            f'    rules: [{{when: hot{i}, by: -20}}, {{when: "p{i}.x < 50", by: 5}}]\n'
-            f"    actuation: {{signal: b{i}.load, bounds: [0, 200], from: 0}}"
-        )
-    head = "coherence: 1\ncomponents:\n" + "\n".join(components) + "\nloops:\n" + "\n".join(loops)
-    return f"{head}\npromises: {{p: always p{count - 1}.x <= {limit}}}\n"
 
 
 def test_parts_stand_after_those_that_they_depend_on() -> None:
