@@ -177,7 +177,9 @@ class FieldView:
         """Say why a key, if it is there, is not modelled."""
         if key in self.node:
             self.use(key)
-            self.manifest.remarks.append((self.place(key), f"{self.manifest.title}: {self.at(key)} ({why})"))
+            remark = (self.place(key), f"{self.manifest.title}: {self.at(key)} ({why})")
+            if remark not in self.manifest.remarks:  # several readers may find the same
+                self.manifest.remarks.append(remark)
 
     def remark_all(self, reasons: Mapping[str, str]) -> None:
         """Say of each of these keys that is there why it is not modelled."""

@@ -9,7 +9,7 @@ requirements of a term hold, one of several terms is enough.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from coherence.importers._kubernetes import FieldView
@@ -55,10 +55,40 @@ def domain_of(topology: str, sketch: Sketch) -> str:
 
 def add_node_rules(pod: FieldView, rules: PlacementRules, sketch: Sketch) -> None:
     """Adds the rules about the nodes of a pod; what is not modelled is listed."""
-    for demand in (*_selected(pod, sketch), *_required(pod, sketch), *_tolerated(pod, sketch)):
-        rules.add(demand, is_demand=True)
+    _add_demands(pod, rules, sketch)
     for wish in _preferred(pod, sketch):
         rules.add(wish, is_demand=False)
+
+
+def _add_demands(pod: FieldView, rules: PlacementRules, sketch: Sketch) -> None:
+    for demand in (*_selected(pod, sketch), *_required(pod, sketch), *_tolerated(pod, sketch)):
+        rules.add(demand, is_demand=True)
+
+
+def able_places(pod: FieldView, sketch: Sketch) -> dict[str, Table] | None:
+    """Returns the places of the overlay that take a pod by its demands; None where a demand is not modelled, or names
+    single nodes.
+    """
+    rules = PlacementRules()
+    _add_demands(pod, rules, sketch)
+    demands = [rule.text.split() for rule in rules.stated]
+    if not rules.is_whole or any(NODE in words[:3] for words in demands):
+        return None
+    places = sketch.places.entries if sketch.places else {}
+    return {name: place for name, place in places.items() if isinstance(place, Table) and _takes(place, demands)}
+
+
+def _takes(place: Table, demands: Sequence[Sequence[str]]) -> bool:
+    """Decides whether a place has the labels that the demands ask for, and no taint but those that they bear."""
+    borne = {words[1] for words in demands if words[0] == "tolerates"}
+    taint = place.get("taint")
+    if isinstance(taint, Scalar) and taint.text not in borne:
+        return False
+    for first, _, label, *values in (words for words in demands if words[0] in ("only", "not")):
+        stated = place.get(label)
+        if (isinstance(stated, Scalar) and stated.text in values) != (first == "only"):
+            return False
+    return True
 
 
 def _selected(pod: FieldView, sketch: Sketch) -> Iterator[Scalar | None]:

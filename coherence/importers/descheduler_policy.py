@@ -1,12 +1,13 @@
 """Policies of the descheduler: loops that evict members, and the longest time that a job may run.
 
 Where an overlay states `places`, RemoveDuplicates is a loop for each workload with several members: it evicts those
-that are more on a node than their share.  LowNodeUtilization fills the emptiest nodes and HighNodeUtilization empties
-them; both stand as loops on how many nodes are occupied.  PodLifeTime is a timer of each job.  What other strategies
-look at stands in no manifest, and is listed.
+that are more on a node than their share of the nodes that take them; where fewer than two do, it evicts none.
+LowNodeUtilization fills the emptiest nodes and HighNodeUtilization empties them; both stand as loops on how many nodes
+are occupied.  PodLifeTime is a timer of each job.  What other strategies look at stands in no manifest, and is listed.
 
-SOURCE: descheduler 0.34 README and pkg/framework/plugins (removeduplicates: ceil(pods / nodes)); v1alpha1: strategies.
-Default of the interval in the part.
+SOURCE: descheduler 0.34 README and pkg/framework/plugins (removeduplicates: ceil(pods / nodes that take them by taints,
+selector and required affinity), none where these are fewer than two); v1alpha1: strategies.  Default of the interval in
+the part.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from coherence.base import units
 from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._node_rules import able_places
 from coherence.importers._quantities import integer, respelled
 from coherence.importers._sketch import Sketch, entry
 from coherence.language.document import Node, Scalar, Table
@@ -30,6 +32,7 @@ EXTENSIONS = ("deschedule", "balance")
 DUPLICATES, LIFE, LOW, HIGH = "RemoveDuplicates", "PodLifeTime", "LowNodeUtilization", "HighNodeUtilization"
 JOBS = ("Job", "CronJob", "VolcanoJob")
 STAYING = ("Deployment", "StatefulSet", "Rollout")
+ONE_NODE = "fewer than two nodes take its pods: it evicts none of them"
 NO_PLACES = "on which nodes members lie stands in no manifest: an overlay states `places`"
 SELECTED = ("namespaces", "labelSelector", "ownerKinds", "states", "conditions", "exitCodes")
 Strategies = Mapping[
@@ -58,11 +61,7 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
         _lives(*strategies[LIFE], sketch)
     if DUPLICATES in strategies:
         view, key, _ = strategies[DUPLICATES]
-        nodes = _number_of_nodes(sketch)
-        if nodes:
-            _duplicates(Scalar(DUPLICATES, view.place(key)), nodes, sketch)
-        else:
-            view.remark(key, NO_PLACES)
+        _duplicates(view, key, sketch)
 
 
 def _strategies(manifest: Manifest) -> Strategies:
@@ -141,21 +140,32 @@ def _things(kinds: tuple[str, ...], sketch: Sketch) -> list[str]:
     return [thing.name for thing in named if thing.kind in kinds and thing.name in known]
 
 
-def _number_of_nodes(sketch: Sketch) -> str:
-    """Returns how many nodes an overlay states; empty where it states none, or several groups of them."""
-    places = sketch.places
-    groups = [name for name, it in places.entries.items() if isinstance(it, Table) and "count" in it] if places else []
-    if places is None or not places.entries or (groups and len(places.entries) > 1):
+def _number_of_nodes(thing: str, sketch: Sketch) -> str:
+    """Returns how many nodes take the pods of a workload; empty where an overlay states none, or several groups."""
+    pods = next((pods.template for pods in sketch.pods if pods.thing == thing and pods.template is not None), None)
+    stated = sketch.places.entries if sketch.places else {}
+    every = {name: place for name, place in stated.items() if isinstance(place, Table)}
+    able = every if pods is None else able_places(pods, sketch)
+    groups = [name for name, place in (able or {}).items() if "count" in place]
+    if not every or able is None or (groups and len(able) > 1):
         return ""
-    return f"{groups[0]}.count" if groups else str(len(places.entries))
+    return f"{groups[0]}.count" if groups else str(len(able))
 
 
-def _duplicates(stated: Scalar, nodes: str, sketch: Sketch) -> None:
-    """Adds a loop for each workload that may have several members."""
+def _duplicates(view: FieldView, key: str, sketch: Sketch) -> None:
+    """Adds a loop for each workload that may have several members, where it finds two nodes or more."""
+    stated = Scalar(DUPLICATES, view.place(key))
+    if not sketch.places:
+        view.remark(key, NO_PLACES)
+        return
     for thing in _things(STAYING, sketch):
         component = sketch.get("components", thing)
         copies = component.get("copies") if component is not None else None
         if component is None or not isinstance(copies, Scalar) or integer(copies) in (0, 1):
+            continue
+        nodes = _number_of_nodes(thing, sketch)
+        if nodes in ("", "0", "1"):
+            view.remark(key, f"{thing}: {ONE_NODE if nodes else NO_PLACES}")
             continue
         if "returns" not in component:
             sketch.state(thing, "returns", respelled(stated, "always"))

@@ -75,6 +75,20 @@ def test_without_nodes_nothing_is_asked_of_each_workload() -> None:
     assert any("an overlay states `places`" in words for _, words in design.not_modelled)
 
 
+@pytest.mark.parametrize(
+    ("tolerates", "trigger"), [("", ""), ("tolerations: [{key: gpu, operator: Exists}]", "/ 3)"), ("pool", "/ 2)")]
+)
+def test_nodes_that_take_no_member_are_no_share(tolerates: str, trigger: str, tmp_path: Path) -> None:
+    """Of three nodes two have a taint: one takes a pod that bears none, and then none is evicted."""
+    pod = tolerates.replace("pool", "nodeSelector: {pool: a}, tolerations: [{key: gpu, operator: Exists}]")
+    (tmp_path / "policy.yaml").write_text(WEB.replace("containers: []", f"containers: [], {pod}") + REAL.read_text())
+    places = "{n1: {pool: a, taint: gpu}, n2: {pool: b, taint: gpu}, n3: {pool: a}}"
+    (tmp_path / "overlay.yaml").write_text(f"coherence: 1\noverlays: manifests\nplaces: {places}\n")
+    design = importers.design_from_sources({path.name: path.read_text() for path in tmp_path.iterdir()})
+    assert [str(loop.trigger).endswith(trigger) for loop in design.loops.values()] == [True] * bool(trigger)
+    assert trigger or any("fewer than two nodes take its pods" in words for _, words in design.not_modelled)
+
+
 def test_one_strategy_that_fills_nodes_and_one_that_empties_them_undo_each_other(tmp_path: Path) -> None:
     both = PROFILE.format(config=f"{LOW}, {HIGH}", enabled="LowNodeUtilization, HighNodeUtilization")
     (conflict,) = answers(tmp_path, both, "COH230")
