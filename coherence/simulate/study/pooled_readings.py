@@ -115,14 +115,16 @@ def _quantiles(
     of: tuple[str, str], runs: Sequence[Latencies], requests: Clusters, setting: Setting, steady: Steadiness
 ) -> Iterator[StudyReading]:
     """Yields the percentiles of a thing and kind of time, and where some lie among the unanswered, of the answered."""
-    untold = False
+    untold, highest = False, 0.0
     for percent in QUANTILES:
         estimate = pooled_quantile(requests, percent / 100)
         if estimate.value < math.inf:
+            highest = estimate.value
             yield _reading(of, f"P{percent}", estimate, len(runs), setting, steady)
         else:
             untold = True
-            yield StudyReading(of[0], f"{of[1]}P{percent}", "s", least_quantile(runs, percent), more_than=True)
+            least = max(highest, least_quantile(runs, percent))  # no percentile lies below a lower one
+            yield StudyReading(of[0], f"{of[1]}P{percent}", "s", least, more_than=True)
     for percent in QUANTILES if untold else ():
         estimate = pooled_quantile(requests, percent / 100, answered=True)
         yield _reading(of, f"P{percent}", estimate, len(runs), setting, steady, among=" of answered")
