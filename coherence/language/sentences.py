@@ -90,9 +90,10 @@ def _read_link(node: Node, reading: Reading) -> SensorLink | None:
         return SensorLink(first, None, rest.strip(), leaf.place)
     if first not in SENSOR_WORDS or not rest:
         words = ", ".join(f"{w} T" for w in SENSOR_WORDS)
-        reading.problem(
-            leaf.place, f"'{shorten(leaf.text)}' is not a sensor link", f"use one of {words}, sees x, misses x"
-        )
+        remedy = f"use one of {words}, sees x, misses x"
+        if "delay" in first or "lag" in first:
+            remedy = "write it as a value of a component (`late: delayed(x, 4 s)`), and that value as the signal"
+        reading.problem(leaf.place, f"'{shorten(leaf.text)}' is not a sensor link", remedy)
         return None
     duration = parse_quantity(Scalar(rest, leaf.place), reading, SECOND)
     return SensorLink(first, duration, "", leaf.place) if duration else None

@@ -41,3 +41,30 @@ def test_what_may_be_written(here: str, label: str, other: str) -> None:
 @pytest.mark.parametrize("here", ["calls: [{deadline: 2 ", "loops: # {", "loops: {hpa: {trigger: web.queue > "])
 def test_nothing_is_offered_within_numbers_formulas_and_comments(here: str) -> None:
     assert not list(suggestions(here, 1, len(here) + 1))
+
+
+ORDERS = (
+    "coherence: 1\nworkload: {shoppers: {rate: 5 req/s}}\n"
+    "components:\n  web: {uses: queue, served_by: pods}\n  pods: {}\n"
+)
+
+
+@pytest.mark.parametrize(
+    "here", ["calls: [{from: ", "calls: [{from: sho", "  more: {uses: queue, served_by: ", "calls:\n  - from: "]
+)
+def test_names_that_the_text_declares_are_offered_where_a_name_stands(here: str) -> None:
+    text = ORDERS + here
+    lines = text.split("\n")
+    offered = {word.label: word.detail for word in suggestions(text, len(lines), len(lines[-1]) + 1)}
+    assert offered == {"shoppers": "workload", "web": "components", "pods": "components"}
+
+
+def test_a_name_says_where_it_is_declared() -> None:
+    assert "`pods`: components, line 5" in str(hover(ORDERS, 4, 34))
+    called = f"{ORDERS}calls: [{{from: shoppers, to: web}}]\n"
+    assert "`shoppers`: workload, line 2" in str(hover(called, 6, 17))
+    assert hover("components: {web: {served_by: nothing}}", 1, 33) is None
+
+
+def test_a_text_with_more_than_one_fault_declares_nothing() -> None:
+    assert not list(suggestions("a: [\ncalls: [{from: ", 2, 17))

@@ -243,6 +243,11 @@ def test_all_mistakes_come_at_once_each_with_place_value_and_remedy() -> None:
             "'scrap 3 s' is not a sensor link",
             "scrape T",
         ),
+        (
+            "coherence: 1\nloops: {a: {target: {signal: x.y, sensor: [delay 4 s]}}}",
+            "'delay 4 s' is not a sensor link",
+            "late: delayed(x, 4 s)",
+        ),
         ("coherence: 1\nloops: {a: {target: {signal: x.y, sensor: scrape 3}}}", "'3' is a bare number", "500 ms"),
         ("coherence: 1\nloops: {a: {trigger: {enter: x.y > 1}}}", "the key 'leave' is missing", "add `leave"),
         (
