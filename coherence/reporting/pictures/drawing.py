@@ -7,7 +7,7 @@ apart.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,6 +19,7 @@ from coherence.reporting.pictures.markup import Child, Element, Shown, Verbatim,
 
 LEAST = 0.62  # of its size: a drawing in a page that is narrower scrolls
 LETTER = 6.5  # width of a letter of 12 px
+MOST_ROOM = 150.0  # px that a column of names gets beside its own
 VIEW, NAMESPACE = "viewBox", "http://www.w3.org/2000/svg"
 
 
@@ -62,6 +63,17 @@ def palette() -> str:
 def cut(text: str, width: float, letter: float = LETTER) -> str:
     """Returns the text as far as it fits a width in pixels; `…` stands for its middle."""
     return fitted(text, max(1, int(width / letter)))
+
+
+def more_room(names: Iterable[str], left: float) -> float:
+    """Returns how many px wider than `left` a column of names is, so that long ones fit; MOST_ROOM at most."""
+    longest = max(map(len, names), default=0)
+    return min(MOST_ROOM, max(0.0, LETTER * longest + 24 - left))
+
+
+def moved(marks: Sequence[Child], right: float) -> tuple[Child, ...]:
+    """Returns marks so many px further to the right."""
+    return (h("g", *marks, transform=f"translate({right:.0f} 0)"),) if right else tuple(marks)
 
 
 def words_at(x: float, y: float, text: str, kind: str = "ink", *, anchor: str | None = None) -> Element:

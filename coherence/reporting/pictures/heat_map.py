@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.number_text import render_clock
-from coherence.reporting.pictures.drawing import Drawing, cut, words_at
+from coherence.reporting.pictures.drawing import Drawing, cut, more_room, moved, words_at
 from coherence.reporting.pictures.markup import Child, h
 from coherence.reporting.pictures.timeline import ticks
 
@@ -29,20 +29,20 @@ class HeatRow:
 
 def heat_map(title: str, rows: Sequence[HeatRow], end: float, *, ends: tuple[str, str] = ("0 %", "100 %")) -> Drawing:
     """Returns rows over time from 0 to `end` (s); `ends` are the words of the scale."""
-    bottom = TOP + ROW * len(rows)
-    marks: list[Child] = [*_scale(ends), *_names(rows), *_fields(rows, WIDTH - LEFT - RIGHT)]
+    bottom, room = TOP + ROW * len(rows), more_room([row.name for row in rows], LEFT)
+    marks: list[Child] = [*_scale(ends), *_names(rows, room), *_fields(rows, WIDTH - LEFT - RIGHT)]
     for tick in ticks(0.0, end):
         x = LEFT + tick / end * (WIDTH - LEFT - RIGHT)
         marks.append(h("path", d=f"M{x:.1f} {bottom:.1f}v5", class_="edge"))
         marks.append(words_at(x, bottom + 18, render_clock(Fraction(f"{tick:.6g}")), "muted small", anchor="middle"))
     marks.append(words_at(LEFT - 14, bottom + 18, "time", "muted small", anchor="end"))
-    return Drawing(title, f"{len(rows)} rows over {end:g} s", WIDTH, bottom + 28, tuple(marks))
+    return Drawing(title, f"{len(rows)} rows over {end:g} s", WIDTH + room, bottom + 28, moved(marks, room))
 
 
 def matrix_map(title: str, columns: Sequence[str], rows: Sequence[HeatRow]) -> Drawing:
     """Returns rows across named columns, with the share written in each field."""
-    marks: list[Child] = [*_scale(("0 %", "100 %")), *_names(rows), *_fields(rows, WIDE * len(columns))]
-    bottom = TOP + ROW * len(rows)
+    bottom, room = TOP + ROW * len(rows), more_room([row.name for row in rows], LEFT)
+    marks: list[Child] = [*_scale(("0 %", "100 %")), *_names(rows, room), *_fields(rows, WIDE * len(columns))]
     for at, name in enumerate(columns):
         marks.append(words_at(LEFT + WIDE * (at + 0.5), bottom + 16, cut(name, WIDE - 6), "muted small",
                               anchor="middle"))  # fmt: skip
@@ -52,13 +52,13 @@ def matrix_map(title: str, columns: Sequence[str], rows: Sequence[HeatRow]) -> D
             marks.append(words_at(LEFT + WIDE * (at + 0.5), TOP + ROW * place + 15, words, "ink small halo",
                                   anchor="middle"))  # fmt: skip
     width = max(LEFT + WIDE * len(columns) + RIGHT, LEFT + 260)
-    return Drawing(title, f"{len(rows)} rows, {len(columns)} columns", width, bottom + 28, tuple(marks))
+    return Drawing(title, f"{len(rows)} rows, {len(columns)} columns", width + room, bottom + 28, moved(marks, room))
 
 
-def _names(rows: Sequence[HeatRow]) -> Iterator[Child]:
+def _names(rows: Sequence[HeatRow], room: float) -> Iterator[Child]:
     for place, row in enumerate(rows):
         y = TOP + ROW * place
-        yield words_at(LEFT - 14, y + 15, cut(row.name, LEFT - 24), "ink", anchor="end")
+        yield words_at(LEFT - 14, y + 15, cut(row.name, LEFT + room - 24), "ink", anchor="end")
 
 
 def _fields(rows: Sequence[HeatRow], across: float) -> Iterator[Child]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from coherence.base.number_text import render_clock, render_seconds
-from coherence.reporting.pictures.drawing import LETTER, Drawing, cut, words_at
+from coherence.reporting.pictures.drawing import LETTER, Drawing, cut, more_room, moved, words_at
 from coherence.reporting.pictures.markup import Child, h
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 860.0, 190.0, 60.0, 30.0, 30.0
@@ -21,12 +21,12 @@ def ladder(system: str, times: Mapping[str, Sequence[Span]]) -> Drawing | None:
     if not every:
         return None
     low, high = _ends(min(every), max(every))
-    height = TOP + ROW * len(times) + 34
+    height, room = TOP + ROW * len(times) + 34, more_room(times, LEFT)
     marks: list[Child] = [*_scale(low, high, height)]
     for row, (name, spans) in enumerate(times.items()):
-        marks += _row(name, spans, TOP + ROW * row + ROW - 8, (low, high))
+        marks += _row(name, spans, TOP + ROW * row + ROW - 8, (low, high), room)
     words = f"{len(times)} policies, from {render_seconds(min(every))} to {render_seconds(max(every))}"
-    return Drawing(f"Timescales of {system}", words, WIDTH, height, tuple(marks))
+    return Drawing(f"Timescales of {system}", words, WIDTH + room, height, moved(marks, room))
 
 
 def _ends(low: float, high: float) -> tuple[float, float]:
@@ -51,9 +51,9 @@ def _scale(low: float, high: float, height: float) -> Iterator[Child]:
     yield words_at(LEFT, 12, "time (logarithmic)", "muted small")
 
 
-def _row(name: str, spans: Sequence[Span], y: float, ends: tuple[float, float]) -> Iterator[Child]:
+def _row(name: str, spans: Sequence[Span], y: float, ends: tuple[float, float], room: float) -> Iterator[Child]:
     """Yields a policy's name and its times; a key is written where it does not reach into the one before."""
-    yield words_at(LEFT - 14, y + 4, cut(name, LEFT - 24), "ink", anchor="end")
+    yield words_at(LEFT - 14, y + 4, cut(name, LEFT + room - 24), "ink", anchor="end")
     yield h("path", d=f"M{LEFT:.0f} {y:.1f}H{WIDTH - RIGHT:.0f}", class_="rule")
     free = 0.0
     for key, low, high in sorted(spans, key=lambda span: span[1:]):

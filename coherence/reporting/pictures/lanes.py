@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.number_text import render_clock
-from coherence.reporting.pictures.drawing import Drawing, cut, words_at
+from coherence.reporting.pictures.drawing import Drawing, cut, more_room, moved, words_at
 from coherence.reporting.pictures.markup import Child, h
 from coherence.reporting.pictures.timeline import ticks
 
@@ -26,25 +26,25 @@ class Lane:
 
 def lanes_drawing(title: str, lanes: Sequence[Lane], end: float) -> Drawing:
     """Returns the lanes over time from 0 to `end` (s)."""
-    bottom = TOP + ROW * len(lanes)
+    bottom, room = TOP + ROW * len(lanes), more_room([lane.name for lane in lanes], LEFT)
     marks: list[Child] = []
     for tick in ticks(0.0, end):
         x = _at(tick, end)
         marks.append(h("path", d=f"M{x:.1f} {TOP:.0f}V{bottom + 5:.0f}", class_="rule"))
         marks.append(words_at(x, bottom + 18, render_clock(Fraction(f"{tick:.6g}")), "muted small", anchor="middle"))
     for place, lane in enumerate(lanes):
-        marks += _lane(lane, TOP + ROW * place, end)
+        marks += _lane(lane, TOP + ROW * place, end, room)
     marks.append(words_at(LEFT - 14, bottom + 18, "time", "muted small", anchor="end"))
-    return Drawing(title, f"{len(lanes)} lanes over {end:g} s", WIDTH, bottom + 28, tuple(marks))
+    return Drawing(title, f"{len(lanes)} lanes over {end:g} s", WIDTH + room, bottom + 28, moved(marks, room))
 
 
 def _at(time: float, end: float) -> float:
     return LEFT + min(max(time / end, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
 
 
-def _lane(lane: Lane, y: float, end: float) -> Iterator[Child]:
+def _lane(lane: Lane, y: float, end: float, room: float) -> Iterator[Child]:
     """Yields a name, its bars as one shape, and its moments as another one."""
-    yield words_at(LEFT - 14, y + 16, cut(lane.name, LEFT - 24), "ink", anchor="end")
+    yield words_at(LEFT - 14, y + 16, cut(lane.name, LEFT + room - 24), "ink", anchor="end")
     yield h("path", d=f"M{LEFT:.0f} {y + ROW / 2:.1f}H{WIDTH - RIGHT:.0f}", class_="rule")
     bars = [(_at(first, end), max(_at(last, end) - _at(first, end), 1.5)) for first, last in lane.spans]
     if bars:

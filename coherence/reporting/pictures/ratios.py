@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coherence.reporting.pictures.drawing import Drawing, cut, words_at
+from coherence.reporting.pictures.drawing import Drawing, cut, more_room, moved, words_at
 from coherence.reporting.pictures.markup import Child, h
 
 WIDTH, LEFT, RIGHT, ROW, TOP, WORDS = 860.0, 250.0, 150.0, 24.0, 22.0, 140.0
@@ -34,12 +34,12 @@ def ratios_drawing(title: str, rows: Sequence[ChangeRatio]) -> Drawing | None:
     most = max(2.0, *(min(row.high, row.value * 10) for row in drawn))
     ends = (max((m for m in MARKS if m <= least), default=MARKS[0]), min((m for m in MARKS if m >= most),
                                                                           default=MARKS[-1]))  # fmt: skip
-    bottom = TOP + ROW * len(drawn)
+    bottom, room = TOP + ROW * len(drawn), more_room([row.name for row in drawn], LEFT)
     marks: list[Child] = [*_axis(ends, bottom)]
     for place, row in enumerate(drawn):
-        marks += _row(row, TOP + ROW * (place + 0.5), ends)
+        marks += _row(row, TOP + ROW * (place + 0.5), ends, room)
     words = f"{len(drawn)} figures, each as a multiple of what it was"
-    return Drawing(title, words, WIDTH, bottom + 40, tuple(marks))
+    return Drawing(title, words, WIDTH + room, bottom + 40, moved(marks, room))
 
 
 def _at(number: float, ends: tuple[float, float]) -> float:
@@ -60,8 +60,8 @@ def _axis(ends: tuple[float, float], bottom: float) -> Iterator[Child]:
                    "muted small", anchor="middle")  # fmt: skip
 
 
-def _row(row: ChangeRatio, y: float, ends: tuple[float, float]) -> Iterator[Child]:
-    yield words_at(LEFT - 14, y + 4, cut(row.name, LEFT - 24), "ink", anchor="end")
+def _row(row: ChangeRatio, y: float, ends: tuple[float, float], room: float) -> Iterator[Child]:
+    yield words_at(LEFT - 14, y + 4, cut(row.name, LEFT + room - 24), "ink", anchor="end")
     x0, x1 = _at(row.low, ends), _at(row.high, ends)
     sides = _end(x0, y, 6 if row.low < ends[0] else 0) + _end(x1, y, -6 if row.high > ends[1] else 0)
     yield h("path", d=f"M{x0:.1f} {y:.1f}H{x1:.1f}{sides}", class_="span")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-from coherence.reporting.pictures.drawing import Drawing, cut, lines_of, palette, words_at
+from coherence.reporting.pictures.drawing import MOST_ROOM, Drawing, cut, lines_of, more_room, moved, palette, words_at
 from coherence.reporting.pictures.figure import title_lines
 
 
@@ -29,6 +29,13 @@ def test_every_colour_of_light_has_one_of_dark_with_contrast() -> None:
 def test_a_number_stays_beside_its_unit() -> None:
     assert lines_of("it ends after 1.5 s: lost", 18) == ["it ends after", "1.5 s: lost"]
     assert lines_of("", 18) == [""]
+
+
+def test_long_names_get_more_room_up_to_an_end() -> None:
+    assert more_room(["short"], 200.0) == 0.0
+    assert more_room(["x" * 40], 200.0) == 6.5 * 40 + 24 - 200
+    assert more_room(["x" * 400], 200.0) == MOST_ROOM
+    assert moved((words_at(1, 2, "x"),), 0.0) == (words_at(1, 2, "x"),)
 
 
 def _contrast(one: str, other: str) -> float:
