@@ -64,7 +64,3 @@ def test_a_name_says_where_it_is_declared() -> None:
     called = f"{ORDERS}calls: [{{from: shoppers, to: web}}]\n"
     assert "`shoppers`: workload, line 2" in str(hover(called, 6, 17))
     assert hover("components: {web: {served_by: nothing}}", 1, 33) is None
-
-
-def test_a_text_with_more_than_one_fault_declares_nothing() -> None:
-    assert not list(suggestions("a: [\ncalls: [{from: ", 2, 17))
