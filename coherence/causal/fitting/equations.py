@@ -23,7 +23,7 @@ class Equation:
     signal is a known linear function of its columns (a loss made of others), and these are its coefficients.
     `replaced`: causes for which their own causes stand; what is theirs alone stays with the effect's own part.
     `memory`: samples of its own past that the effect's own part remembers, to be filtered out.  `clocks`: what is held
-    fixed of the time itself.
+    fixed of the time itself; `spread`: by how much that widens what chance alone would leave.
     """
 
     effect: str
@@ -38,6 +38,7 @@ class Equation:
     replaced: tuple[str, ...] = ()
     memory: int = 0
     clocks: tuple[Column, ...] = ()
+    spread: float = 1.0
 
     @property
     def used(self) -> tuple[Column, ...]:

@@ -20,7 +20,7 @@ from coherence.causal.answers.intervals import jackknife
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.clocks import held_fixed
 from coherence.causal.fitting.equations import Equation
-from coherence.causal.fitting.gram import Column, Grams, grams, means, solutions
+from coherence.causal.fitting.gram import Column, Grams, block, grams, means, solutions
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.groups import nearly
 from coherence.causal.fitting.memory import whitened
@@ -119,34 +119,35 @@ def from_grams(found: Grams, plan: EquationPlan) -> Fitted:
 
 
 def nodes_of(products: Grams, sums: Floats, equations: Iterable[Equation]) -> Iterator[FittedNode]:
-    """Yields the estimate of each equation; the clocks are taken out once for all that share them."""
-    for equation, held in _with_clocks_held(products, sums, equations):
-        yield node_of(products, sums, equation, held=held)
+    """Yields the estimate of each equation, from the columns that it uses."""
+    for equation in equations:
+        yield node_of(*_part(products, sums, equation), equation)
 
 
 def strengths_of(products: Grams, sums: Floats, equations: Iterable[Equation]) -> Iterator[Floats]:
     """Yields the coefficients of each equation, (replicates, columns), and nothing of how sure they are."""
-    for equation, held in _with_clocks_held(products, sums, equations):
-        yield _estimated(products, sums, equation, held)[1]
-
-
-def _with_clocks_held(
-    products: Grams, sums: Floats, equations: Iterable[Equation]
-) -> Iterator[tuple[Equation, Floats | None]]:
-    held: dict[tuple[Column, ...], Floats] = {}
     for equation in equations:
-        if equation.clocks not in held and not equation.exact:
-            held[equation.clocks] = held_fixed(products, sums, equation.clocks)
-        yield equation, held.get(equation.clocks)
+        part, own = _part(products, sums, equation)
+        drawn = _estimated(part, own, equation, _held(own, part, equation))[1]
+        middle = drawn.mean(axis=0)
+        yield middle + equation.spread * (drawn - middle)
 
 
-def node_of(products: Grams, sums: Floats, equation: Equation, *, held: Floats | None = None) -> FittedNode:
-    """Returns the estimate of one equation for every sum of products in `sums` (the first is the whole).
+def _part(products: Grams, sums: Floats, equation: Equation) -> tuple[Grams, Floats]:
+    """Returns the sums of products of the columns that an equation uses, and those of its replicates."""
+    places = [0, *products.index(equation.used)]
+    return products.of(equation.used), block(sums, places, places)
 
-    `held`: the same sums with the equation's clocks held fixed, where they are at hand.
-    """
-    held = held_fixed(products, sums, equation.clocks) if held is None and not equation.exact else held
+
+def _held(sums: Floats, products: Grams, equation: Equation) -> Floats | None:
+    return None if equation.exact else held_fixed(products, sums, equation.clocks)
+
+
+def node_of(products: Grams, sums: Floats, equation: Equation) -> FittedNode:
+    """Returns the estimate of one equation for every sum of products in `sums` (the first is the whole)."""
+    held = _held(sums, products, equation)
     scaled, coefficients = _estimated(products, sums, equation, held)
+    coefficients = coefficients[:1] + equation.spread * (coefficients - coefficients[:1])
     regressors, target = _regressors(products, equation)
     width = len(equation.columns)
     groups: tuple[tuple[Column, ...], ...] = ()
@@ -196,11 +197,11 @@ def _scaled(
     if equation.memory:
         return whitened(products, sums, equation)
     if not equation.instruments:
-        return _solved(_block(sums, regressors, regressors), sums[:, regressors, target])
+        return _solved(block(sums, regressors, regressors), sums[:, regressors, target])
     instruments = [0, *products.index((*equation.instruments, *equation.controls))]
     if equation not in products.stages:
         products.stages[equation] = _first_stage(sums[0][np.ix_(instruments, instruments)])
-    moved = _block(sums, instruments, [*regressors, target])
+    moved = block(sums, instruments, [*regressors, target])
     flat = products.stages[equation] @ moved.transpose(1, 0, 2).reshape(len(instruments), -1)
     moved = np.ascontiguousarray(flat.reshape(-1, len(sums), moved.shape[2]).transpose(1, 0, 2))
     both = moved[:, :, :-1].transpose(0, 2, 1) @ moved
@@ -224,10 +225,6 @@ def _solved(left: Floats, right: Floats) -> Floats:
     return np.asarray(
         (np.linalg.pinv(even, rcond=COLLINEAR, hermitian=True) @ (right / spread)[..., None])[..., 0] / spread
     )
-
-
-def _block(sums: Floats, rows: list[int], columns: list[int]) -> Floats:
-    return np.asarray(sums[:, np.array(rows)[:, None], np.array(columns)], np.float64)
 
 
 def _centred(whole: Floats, places: list[int]) -> Floats:

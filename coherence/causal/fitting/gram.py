@@ -60,6 +60,16 @@ class Grams:
         """(B, q+1, q+1): everything but one batch."""
         return np.asarray(self.whole - self.batches, np.float64)
 
+    def of(self, columns: Iterable[Column]) -> Grams:
+        """The sums of products of some of the columns."""
+        chosen = tuple(columns)
+        places = [0, *self.index(chosen)]
+        scaled = np.array(places[1:], int) - 1
+        return Grams(
+            chosen, self.offset[scaled], self.scale[scaled], block(self.batches, places, places), self.rows, self.lost,
+            self.starts, self.stages,
+        )  # fmt: skip
+
     @property
     def stacked(self) -> Floats:
         """(1 + B, q+1, q+1): everything, then everything but each batch in turn."""
@@ -212,6 +222,11 @@ def _product(columns: Sequence[Floats] | Floats, rows: int, offset: Floats, scal
 
 def _paired(fine: Sequence[Floats]) -> list[Floats]:
     return [one + other for one, other in zip(fine[::2], fine[1::2], strict=True)]
+
+
+def block(sums: Floats, rows: Sequence[int], columns: Sequence[int]) -> Floats:
+    """Returns these rows and columns of each matrix."""
+    return np.asarray(sums[:, np.array(rows, int)[:, None], np.array(columns, int)], np.float64)
 
 
 def means(found: Grams, sums: Floats) -> Mapping[Column, Floats]:

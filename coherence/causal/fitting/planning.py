@@ -55,15 +55,18 @@ def planned(
     delays = delays_of(series if delays_from is None else delays_from, seen)
     chosen = remembering(seen, identify(seen, series.names, delays, series.step), series.names)
     time = clocks_of(series) if clocks is None else clocks
-    steady = {effect: _steadied(equation, time.columns) for effect, equation in chosen.items()}
+    steady = {effect: _steadied(equation, time) for effect, equation in chosen.items()}
     return EquationPlan(seen, series.names, series.step, delays, steady, time).having(equations)
 
 
-def _steadied(equation: Equation, clocks: tuple[Column, ...]) -> Equation:
+def _steadied(equation: Equation, clocks: Clocks) -> Equation:
     """The equation with the clocks held fixed; plain regression also with the memory of the own part removed."""
     plain = not (equation.instruments or equation.controls or equation.lost or equation.replaced or equation.exact)
     steady = filtered(equation) if plain and equation.method == "its causes" else equation
-    return equation if equation.exact else replace(steady, clocks=clocks)
+    if equation.exact:
+        return equation
+    held = clocks.beside(steady.used)
+    return replace(steady, clocks=held, spread=clocks.spread if len(held) > len(clocks.columns) else 1.0)
 
 
 def believable(plan: EquationPlan, products: Iterable[Grams], *, once: bool = False) -> EquationPlan:

@@ -19,7 +19,7 @@ import numpy as np
 
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.clocks import clocks_of
+from coherence.causal.fitting.clocks import Clocks, clocks_of, days_of
 from coherence.causal.fitting.equations import Equation, delays_of
 from coherence.causal.fitting.fit import FittedNode, node_of
 from coherence.causal.fitting.gram import Column, Grams, grams, unexplained
@@ -106,11 +106,11 @@ def _asked_of_others(
     """Returns what each other signal is asked about, and (of all pairs) how many are tested and are accounts."""
     seen = graph.bypassing(own.names)
     delays = delays_of(own, seen)
-    clocks = clocks_of(own).columns
+    clocks = clocks_of(own)
     every = tuple(implied(seen, (*own.names, others[0]), delays, own.step, MEMORY))  # each other stands alone alike
     lags_of = {effect: lags for cause, effect, lags in every if cause == others[0]}
     effects = [
-        EffectColumns(effect, (*_base(seen, delays, effect, own.names), *clocks), lags)
+        EffectColumns(effect, _with_clocks(clocks, effect, _base(seen, delays, effect, own.names)), lags)
         for effect, lags in lags_of.items()
     ]
     pairs = [(cause, effect) for cause, effect, _ in every if cause != others[0]]
@@ -138,10 +138,14 @@ def couplings(
     }
     clocks = clocks_of(series)
     timed = clocks.added(series)
-    bases = {effect: (*base, *clocks.columns) for effect, base in bases.items()}
-    couplings_seen, broken = _couplings_among(timed, bases, pairs, max(tests, len(pairs)))
-    moved = _placebo(timed, bases, pairs) if placebo else None
+    bases = {effect: _with_clocks(clocks, effect, base) for effect, base in bases.items()}
+    couplings_seen, broken = _couplings_among(timed, bases, pairs, max(tests, len(pairs)), clocks.spread)
+    moved = _placebo(timed, bases, pairs, clocks.spread) if placebo else None
     return Tested(couplings_seen, len(pairs), moved, broken, len(every) - len(pairs))
+
+
+def _with_clocks(clocks: Clocks, effect: str, base: tuple[Column, ...]) -> tuple[Column, ...]:
+    return (*base, *clocks.beside([(effect, 0), *base]))
 
 
 @dataclass(frozen=True)
@@ -159,7 +163,11 @@ class Pair:
 
 
 def _couplings_among(
-    series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], tests: int
+    series: Series,
+    bases: Mapping[str, tuple[Column, ...]],
+    pairs: Sequence[Pair],
+    tests: int,
+    spread: float,
 ) -> tuple[tuple[UndeclaredCoupling, ...], int]:
     """(direct couplings, number of broken statements)."""
     sums = grams(series, _columns(series.names, bases, pairs))
@@ -167,10 +175,18 @@ def _couplings_among(
     passing: list[tuple[float, Pair]] = []
     for effect, base in bases.items():
         for pair in _screened(sums, effect, base, [pair for pair in pairs if pair.effect == effect]):
-            node = node_of(sums, stacked, Equation(effect, _beside(pair, base), controls=base))
+            beside = _beside(pair, base)
+            equation = Equation(effect, beside, controls=_held(sums, base, beside), spread=spread)
+            node = node_of(sums, stacked, equation)
             passing.append((_p(node, pair), pair))
     broken = _holm(passing, tests)
-    return tuple(_direct(sums, stacked, bases, broken, tests)), len(broken)
+    return tuple(_direct(sums, stacked, bases, broken, tests, spread)), len(broken)
+
+
+def _held(sums: Grams, base: tuple[Column, ...], beside: Iterable[Column]) -> tuple[Column, ...]:
+    """Returns what is held fixed beside other signals: the mean days of those that have one, too."""
+    there = set(sums.columns)
+    return tuple(dict.fromkeys((*base, *(day for day in days_of(beside) if day in there))))
 
 
 def _beside(pair: Pair, base: Iterable[Column]) -> tuple[Column, ...]:
@@ -202,7 +218,8 @@ def _columns(
 ) -> tuple[Column, ...]:
     looked = [column for pair in pairs for column in pair.columns]
     based = [column for base in bases.values() for column in base]
-    return tuple(dict.fromkeys([*((name, 0) for name in names), *based, *looked]))
+    days = [day for day in days_of(looked) if day[0] in set(names)]
+    return tuple(dict.fromkeys([*((name, 0) for name in names), *based, *looked, *days]))
 
 
 def _screened(sums: Grams, effect: str, base: tuple[Column, ...], pairs: Sequence[Pair]) -> Iterator[Pair]:
@@ -236,7 +253,7 @@ def _holm(passing: Iterable[tuple[float, Pair]], tests: int) -> list[tuple[float
 
 def _direct(
     sums: Grams, stacked: Floats, bases: Mapping[str, tuple[Column, ...]], rejected: Sequence[tuple[float, Pair]],
-    tests: int,
+    tests: int, spread: float,
 ) -> Iterator[UndeclaredCoupling]:  # fmt: skip
     """Of everything found for one effect, what remains beside the others: the rest acts through them."""
     for effect in dict.fromkeys(pair.effect for _, pair in rejected):
@@ -244,7 +261,8 @@ def _direct(
         mine = {pair: p for p, pair in rejected if pair.effect == effect}
         while True:
             columns = tuple(dict.fromkeys(column for pair in mine for column in _beside(pair, base)))
-            node = node_of(sums, stacked, Equation(effect, columns, controls=base))
+            equation = Equation(effect, columns, controls=_held(sums, base, columns), spread=spread)
+            node = node_of(sums, stacked, equation)
             weakest = max(mine, key=lambda pair: _p(node, pair))
             if len(mine) == 1 or _p(node, weakest) * tests <= FAMILYWISE:
                 break
@@ -267,10 +285,10 @@ def _columns_of(pair: Pair) -> set[Column]:
     return {(pair.cause, lag) for lag in pair.lags}
 
 
-def _placebo(series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair]) -> int:
+def _placebo(series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], spread: float) -> int:
     """How many are found where none can be: every candidate stands half a record away."""
     shifted = {f"{name} (moved)": np.roll(series[name], len(series) // 2) for name in sorted({p.cause for p in pairs})}
     values = np.column_stack([series.values, *shifted.values()])
     moved = Series((*series.names, *shifted), values, series.step, series.start)
     renamed = [Pair(f"{pair.cause} (moved)", pair.effect, pair.lags) for pair in pairs]
-    return len(_couplings_among(moved, bases, renamed, len(renamed))[0])
+    return len(_couplings_among(moved, bases, renamed, len(renamed), spread)[0])

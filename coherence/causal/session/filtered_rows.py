@@ -16,7 +16,7 @@ import numpy as np
 from coherence.causal.answers.intervals import batches
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.fit import FittedNode
-from coherence.causal.fitting.gram import BATCHES, FEWEST, ROWS_IN_BATCH, Column
+from coherence.causal.fitting.gram import BATCHES, FEWEST, ROWS_IN_BATCH
 
 MOST_ROWS = 20_000  # the last ones: what does not show in so many is not material
 NOTHING = 1e-9  # share of the variance of a column from which it is a sum of others
@@ -67,11 +67,11 @@ class FilteredRows:
         return FilteredRows(self.series, self.effect, held, self.memory, self.deepest)
 
 
-def filtered_rows(series: Series, node: FittedNode, clocks: Sequence[Column]) -> FilteredRows:
-    """Returns the last rows of a series, made ready for an equation; `clocks` are among its signals."""
+def filtered_rows(series: Series, node: FittedNode) -> FilteredRows:
+    """Returns the last rows of a series, made ready for an equation, whose clocks are among its signals."""
     short = series.between(series.start + (len(series) - MOST_ROWS - 0.5) * series.step, np.inf)
     causes = [(_shifted(short[name], lag)) for name, lag in node.equation.columns]
-    timed = [short[name] for name, _ in clocks]
+    timed = [_shifted(short[name], lag) for name, lag in node.equation.clocks]
     own = short[node.effect] - sum(
         (float(weight) * part for weight, part in zip(node.coefficients[0], causes, strict=True)), np.zeros(len(short))
     )

@@ -38,8 +38,7 @@ def negative_remainder(context: Context) -> Remainder | None:
     node = fitted.nodes.get(context.loss.name)
     if node is None or not testable(fitted, node) or _has_constant(context, node.effect):
         return None
-    clocks = fitted.plan.clocks
-    rows = filtered_rows(clocks.added(context.series), node, clocks.columns)
+    rows = filtered_rows(fitted.plan.clocks.added(context.series), node)
     (result,) = rows.tests([rows.held[:, -1]], constant=False)
     measured = float(np.nanmean(context.series[node.effect]))
     reach = 3 * result.error

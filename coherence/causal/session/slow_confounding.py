@@ -18,6 +18,7 @@ import numpy as np
 
 from coherence.base.number_text import render_number
 from coherence.causal.data.series import Series
+from coherence.causal.fitting.clocks import Clocks
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import Fitted, FittedNode, node_of
 from coherence.causal.fitting.gram import Column, grams
@@ -35,11 +36,11 @@ def without_slow_confounding(series: Series, fitted: Fitted) -> Fitted:
     clocks = fitted.plan.clocks
     timed = clocks.added(series)
     return fitted.having(
-        refused for node in fitted.nodes.values() for refused in _refused(timed, node, clocks.columns, fitted.batches)
+        refused for node in fitted.nodes.values() for refused in _refused(timed, node, clocks, fitted.batches)
     )
 
 
-def _refused(timed: Series, node: FittedNode, clocks: tuple[Column, ...], batches: int) -> Iterator[Equation]:
+def _refused(timed: Series, node: FittedNode, clocks: Clocks, batches: int) -> Iterator[Equation]:
     equation = node.equation
     if equation.exact or equation.instruments or equation.lost:
         return
@@ -48,7 +49,8 @@ def _refused(timed: Series, node: FittedNode, clocks: tuple[Column, ...], batche
         why = f"what is left of {node.effect} remembers {longest:.0f} rows, and the batches of the record are shorter"
         yield replace(equation, lost=equation.columns, refused=why, measure=("a longer record",))
         return
-    held = Equation(equation.effect, equation.columns, controls=_controls(equation), clocks=clocks)
+    held = Equation(equation.effect, equation.columns, controls=_controls(equation), spread=equation.spread)
+    held = replace(held, clocks=clocks.beside(held.used))
     if len(timed) < ROWS * len(held.used):
         return
     sums = grams(timed, held.used)

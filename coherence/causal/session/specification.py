@@ -68,7 +68,7 @@ def specification(series: Series, fitted: Fitted) -> Specification:
     timed = fitted.plan.clocks.added(series)
     sets = {}
     for node in straight:
-        rows = filtered_rows(timed, node, fitted.plan.clocks.columns)
+        rows = filtered_rows(timed, node)
         sets[node.effect] = (rows, list(_candidates(fitted, node, rows)))
     tests = sum(len(candidates) for _, candidates in sets.values())
     misfits = tuple(one for effect, each in sets.items() for one in _misfits(effect, *each, tests))

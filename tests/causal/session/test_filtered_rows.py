@@ -17,8 +17,7 @@ GRAPH = CausalGraph(("a", "y"), (Influence("a", "y"),))
 def rows_of(a: Floats, y: Floats) -> tuple[FilteredRows, FittedNode]:
     series = Series(("a", "y"), np.column_stack([a, y]), 15.0)
     fitted = fit(series, GRAPH)
-    clocks = fitted.plan.clocks
-    return filtered_rows(clocks.added(series), fitted.nodes["y"], clocks.columns), fitted.nodes["y"]
+    return filtered_rows(fitted.plan.clocks.added(series), fitted.nodes["y"]), fitted.nodes["y"]
 
 
 def test_the_slope_of_a_further_column_is_that_of_least_squares_on_all_columns() -> None:
