@@ -191,11 +191,6 @@ def _count(masks: Masks) -> int:
     return sum(mask.bit_count() for mask in masks.values()) // 2
 
 
-def things_of(design: Design, name: str) -> frozenset[str]:
-    """Returns the things that a policy reads or writes: the words before the dots."""
-    return things_of_all(design).get(name, frozenset())
-
-
 def things_of_all(design: Design) -> Mapping[str, frozenset[str]]:
     """Returns the things that each policy reads or writes, computed once for each design."""
     return design.queries.get(things_of_all, lambda: _things_of_all(design))

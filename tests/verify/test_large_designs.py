@@ -17,7 +17,7 @@ from bench._verify_scale import chain, large
 from coherence.base.errors import InputError
 from coherence.checking.design_check import Answers, Options, analysis, reanalyse
 from coherence.checking.rereading import reread
-from coherence.findings.accounting import account, policies, things_of
+from coherence.findings.accounting import account, policies, things_of_all
 from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
 from coherence.language.design import Design
 from coherence.language.expressions import names as names_in
@@ -65,13 +65,13 @@ def plain_account(design: Design, findings: list[Finding]) -> Accounting:
 
 def related(design: Design, one: str, other: str) -> bool:
     """Does one policy use a thing that the other one uses, or on which such a thing depends?"""
-    behind = set(things_of(design, other))
+    behind = set(things_of_all(design).get(other, ()))
     while True:
         callees = {c.callee.text for c in design.calls if c.caller and c.callee and c.caller.text in behind}
         formulas = (f for name in behind & set(design.components) for f in component_formulas(design.components[name]))
         more = callees | {name.split(".")[0] for formula in formulas for name in names_in(formula.tree)}
         if more <= behind:
-            return bool(things_of(design, one) & behind)
+            return not behind.isdisjoint(things_of_all(design).get(one, ()))
         behind |= more
 
 

@@ -11,8 +11,7 @@ SOURCE: Shapley 1953; Harsanyi 1963 (dividends).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -52,22 +51,6 @@ def shapley(values: Floats) -> Floats:
     holds = (np.arange(count)[:, None] >> np.arange(players)) & 1
     with np.errstate(invalid="ignore"):  # what is infinite without a player is no number: those who ask refuse it
         return np.asarray(even @ holds, np.float64)
-
-
-def by_orders(value: Callable[[frozenset[int]], float], players: int) -> list[float]:
-    """The definition itself, over every order of the players: for checks, not for use."""
-    from itertools import permutations
-
-    totals = [0.0] * players
-    for order in permutations(range(players)):
-        there: frozenset[int] = frozenset()
-        before = value(there)
-        for player in order:
-            there |= {player}
-            after = value(there)
-            totals[player] += after - before
-            before = after
-    return [total / math.factorial(players) for total in totals]
 
 
 def refuse_many(players: Sequence[str], what: str = "causes that act together through non-linear mechanisms") -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,21 +11,6 @@ from coherence.causal.ledger.loss_ledger import DENOMINATORS, LedgerLine, Ledger
 from coherence.causal.ledger.pricing import Bill, Ghost
 from coherence.causal.ledger.recovery import RecoveryLosses
 from coherence.causal.ledger.states import SLACK
-
-
-@dataclass(frozen=True)
-class LedgerRow:
-    """One line: `low` and `high` are the interval over time, `least` and `most` the range over optimal prices."""
-
-    name: str
-    value: float
-    unit: str
-    of: str  # the denominator; empty for a capacity
-    low: float
-    high: float
-    least: float
-    most: float
-    words: str
 
 
 @dataclass(frozen=True)
@@ -39,33 +23,6 @@ class WaterfallBar:
     end: float
     low: float  # interval of what is lost
     high: float
-
-
-def ledger_rows(given: LossLedger, *, of: str = "provisioned", states: bool = True) -> tuple[LedgerRow, ...]:
-    """Rows for a table: the two headlines, types with their shares `of` a denominator, and their states.
-
-    `of`: provisioned, demanded, held or loss.  States that took no time are left out.
-    """
-    return tuple(_lines(given, of, states))
-
-
-def _lines(given: LossLedger, of: str, states: bool) -> Iterator[LedgerRow]:
-    yield _share("U_struct", given.structural, "demanded", "lost of what was demanded: the headline")
-    yield _share("U_gap", given.gap, "provisioned", "lost of what is provisioned, idle for want of demand included")
-    for line in given.types:
-        if line.amount or line.seconds:
-            yield _share(line.name, line.shares[of], of, line.words)
-        for state in given.states if states else ():
-            if state.letter == line.letter and (state.amount or state.seconds):
-                yield _share(f"{line.name}.{state.name}", state.shares[of], of, state.words)
-    slack = given[SLACK]
-    if slack.seconds:
-        yield _share(SLACK, slack.shares["provisioned"], "provisioned", slack.words)
-
-
-def _share(name: str, share: LedgerShare, of: str, words: str) -> LedgerRow:
-    one = share.estimate
-    return LedgerRow(name, one.value, "1", of, one.low, one.high, share.low, share.high, words)
 
 
 def waterfall(given: LossLedger) -> tuple[WaterfallBar, ...]:

@@ -34,13 +34,6 @@ class Autoregression:
     noise: float
 
 
-def effective_size_ar1(count: float, correlation: float) -> float:
-    """Returns n (1 - phi) / (1 + phi): how many independent values n with correlation phi are worth."""
-    if not -1 < correlation < 1:
-        raise UsageError(f"a correlation of {correlation:g}: give one inside (-1, 1)")
-    return count * (1 - correlation) / (1 + correlation)
-
-
 def effective_size(series: ArrayLike) -> float:
     """Returns independent values whose mean is as good as that of the series:
     n variance / (spectral density at zero).

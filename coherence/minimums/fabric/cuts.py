@@ -174,14 +174,3 @@ def broadcast(fabric: Fabric, root: str) -> FabricCut:
     """
     connected(fabric)
     return min((capacity(fabric, (root,), (name,)) for name in fabric.names if name != root), key=lambda cut: cut.rate)
-
-
-def bisection(fabric: Fabric) -> FabricCut:
-    """Returns the least capacity between equal halves of the members, over all halvings; switches go to the side that
-    is worse.  Raises UsageError for more than 12 members (462 halvings) and for an odd number.
-    """
-    names = fabric.names
-    if len(names) % 2 or len(names) > 12:
-        raise UsageError(f"{fabric.name} has {len(names)} members: every halving is tried of an even number up to 12")
-    halves = (frozenset((names[0], *rest)) for rest in itertools.combinations(names[1:], len(names) // 2 - 1))
-    return min((capacity(fabric, half, frozenset(names) - half) for half in halves), key=lambda cut: cut.rate)

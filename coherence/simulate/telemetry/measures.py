@@ -1,4 +1,4 @@
-"""Measures a run, with intervals: percentiles, means, amplification, goodput, attempts, wasted work."""
+"""Measures a run, with intervals: percentiles, means, amplification, attempts."""
 
 from __future__ import annotations
 
@@ -90,22 +90,7 @@ def amplification(result: RequestResult, route: str | None = None) -> float:
     return tries / calls if calls else math.nan
 
 
-def goodput(result: RequestResult, source: str | None = None) -> float:
-    """Requests answered well per second, of one source or of all."""
-    sources = [source.name for source in result.program.sources] if source is None else [source]
-    lasted = result.end - result.start
-    return sum(result.counters[f"{name}.completed"] for name in sources) / lasted if lasted > 0 else math.nan
-
-
 def attempts(result: RequestResult) -> dict[int, int]:
     """Returns how many finished requests sent so many tries themselves."""
     numbers, counts = np.unique(result.requests.tries, return_counts=True)
     return {int(number): int(count) for number, count in zip(numbers, counts, strict=True)}
-
-
-def wasted_share(result: RequestResult, station: str | None = None) -> float:
-    """Returns the share of the work of servers that was for callers who had gone, was thrown away or was done again."""
-    names = [station.name for station in result.program.stations] if station is None else [station]
-    wasted = sum(result.work[f"{name}.{kind}"] for name in names for kind in ("wasted", "redone"))
-    useful = sum(result.work[f"{name}.useful"] for name in names)
-    return wasted / (wasted + useful) if wasted + useful > 0 else 0.0

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
-from coherence.causal.attribution.shapley import by_orders, dividends, members, refuse_many, shapley
+from coherence.causal.attribution.shapley import dividends, members, refuse_many, shapley
+from tests.causal.attribution.orders import by_orders
 
 SIZES = st.integers(1, 6)
 SEEDS = st.integers(0, 10**6)

@@ -10,7 +10,6 @@ import pytest
 from bench.known_systems import autoregressive, known_systems, series_of
 from coherence.base.errors import UsageError
 from coherence.causal.attribution.mechanisms import evaluated, mechanism, non_linear
-from coherence.causal.attribution.shapley import by_orders
 from coherence.causal.attribution.split import split
 from coherence.causal.attribution.structure import run, structure
 from coherence.causal.data.series import Series
@@ -18,6 +17,7 @@ from coherence.causal.fitting.effects import attribute
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.language.expressions.parse import parse
+from tests.causal.attribution.orders import by_orders
 
 ONE = Fraction(1)
 

@@ -11,13 +11,13 @@ from bench.known_systems import autoregressive, graph_of, known_systems, series_
 from bench.known_systems.changing import change, shifted, steady
 from coherence.base.errors import UsageError
 from coherence.causal.attribution.changes import BLOCKS, change_points, changes, memory, statistics
-from coherence.causal.attribution.shapley import by_orders
 from coherence.causal.attribution.variance import variance
 from coherence.causal.attribution.windows import _shares, compare
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.language.expressions.parse import parse
+from tests.causal.attribution.orders import by_orders
 
 
 def test_a_mechanism_that_changed_is_told_from_an_input_that_moved() -> None:

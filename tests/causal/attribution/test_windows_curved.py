@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from coherence.causal.attribution import windows_curved
-from coherence.causal.attribution.shapley import NotSplitError, by_orders
+from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.attribution.windows import _fitted_alike, _pooled
 from coherence.causal.attribution.windows_curved import Curved, _spread, _weighted, built, mechanisms, shares
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.fit import Fitted
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.language.expressions.parse import parse
+from tests.causal.attribution.orders import by_orders
 from tests.causal.systems import graph, late, table
 
 ROWS = 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import pairwise
 
@@ -14,7 +13,7 @@ from coherence.causal.answers.intervals import LEVEL
 from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity import capacity, fleet
 from coherence.causal.ledger.loss_ledger import DENOMINATORS, LossLedger, ledger
-from coherence.causal.ledger.report import ledger_rows, ledger_to_dict, waterfall
+from coherence.causal.ledger.report import ledger_to_dict, waterfall
 from coherence.causal.ledger.states import KINDS, columns, entries, losses
 from coherence.causal.ledger.times import Times, layout, times, unbalanced, with_rest_unlabelled, with_work
 from tests.causal.ledger.fleets import random_fleet, random_times
@@ -243,23 +242,6 @@ def test_the_waterfall_ends_at_what_is_effective() -> None:
     assert bars[0].end == pytest.approx(found.nominal)
     assert bars[-2].end == pytest.approx(bars[-1].end) == pytest.approx(found.effective)
     assert all(after.start == before.end for before, after in pairwise(bars[:-1]))
-
-
-def test_rows_carry_value_denominator_and_interval() -> None:
-    found = one(useful=400, barrier=200, idle_stranded=100, idle_slack=300)
-    rows = {row.name: row for row in ledger_rows(found, of="loss")}
-    assert rows["U_struct"].of == "demanded"
-    assert rows["U_gap"].of == "provisioned"
-    assert rows["A"].value == pytest.approx(2 / 3)
-    assert rows["A"].of == "loss"
-    assert rows["A"].low == -math.inf, "one batch tells no interval"
-    assert rows["B.idle_stranded"].words
-    assert "R" not in rows
-    assert rows["idle_slack"].value == pytest.approx(0.3)
-    told = json.loads(json.dumps(ledger_to_dict(found), allow_nan=False))
-    assert told["types"]["A"]["share_of"]["loss"] == {
-        "value": pytest.approx(2 / 3), "interval": [None, None], "over_prices": [pytest.approx(2 / 3)] * 2
-    }  # fmt: skip
 
 
 def test_unknown_names_are_answered() -> None:

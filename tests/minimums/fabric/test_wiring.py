@@ -18,7 +18,7 @@ from coherence.language.reading import read_text
 from coherence.minimums.bound import Bound
 from coherence.minimums.design_floors import DesignFloor, design_floors
 from coherence.minimums.fabric import concurrent_flow, max_flow, step_schedules
-from coherence.minimums.fabric.cuts import all_gather, bisection, broadcast, capacity, cut_of, every_cut
+from coherence.minimums.fabric.cuts import all_gather, broadcast, capacity, cut_of, every_cut
 from coherence.minimums.fabric.symmetry import representatives
 from coherence.minimums.fabric.trees import Tree, executed, trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, torus, turned
@@ -188,9 +188,7 @@ def test_known_minimums(made: Fabric, time: Fraction) -> None:
     assert all_gather(made, representatives(made)).time == time
 
 
-def test_capacity_bisection_and_broadcast() -> None:
-    assert bisection(torus((6,))).rate == 2
-    assert bisection(dgx1()).rate == 6
+def test_broadcasts_and_members_that_are_alike() -> None:
     assert broadcast(leaf_spine(2, 2, 1, 50, 30), "h0.0").rate == 30
     assert [len(representatives(made)) for made in (ring(7), torus((4, 4)), leaf_spine(3, 2, 2, 5, 7))] == [1, 1, 1]
     assert len(representatives(fabric("abc", [*both("a", "b", 1), *both("b", "c", 1)]))) == 2
