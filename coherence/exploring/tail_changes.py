@@ -73,8 +73,15 @@ def _tails(program: Program) -> Iterator[tuple[str, HopTail]]:
     rates = first_tries(program, mean_rate)
     for station in program.stations:
         rate = sum(rates[route.name] for route in program.routes if route.station == station.name)
-        if station.batch is None and station.discipline == "fifo" and rate > 0 and station.servers > 0:
+        plain = station.batch is None and station.discipline == "fifo" and _alike(program, station)
+        if plain and rate > 0 and station.servers > 0:
             yield station.name, tail_of(station, rate)
+
+
+def _alike(program: Program, station: Station) -> bool:
+    """Returns whether all that comes to a station takes alike, and none of it waits for what came before."""
+    again = {source.name for source in program.sources if source.again}
+    return again.isdisjoint(station.by_source) and {*station.by_source.values()} <= {station.service}
 
 
 def tail_of(station: Station, rate: float) -> HopTail:

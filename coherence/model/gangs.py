@@ -64,6 +64,12 @@ def gangs(design: Design) -> tuple[JobGang, ...]:
     return tuple(together)
 
 
+def gang_of(design: Design, job: str) -> JobGang | None:
+    """Returns the gang of several jobs that a job is of; None where it is alone, or no job."""
+    own = (gang for gang in gangs(design) if len(gang.members) > 1)
+    return next((gang for gang in own if any(job == member.name for member in gang.members)), None)
+
+
 def exchanging(design: Design) -> tuple[JobGang, ...]:
     """Returns the gangs of which something goes over links after each step."""
     return tuple(gang for gang in gangs(design) if any(one.hops for one in gang.exchanges))

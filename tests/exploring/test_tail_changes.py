@@ -103,3 +103,24 @@ def p99_of(text: str) -> float:
     """Returns the 99th percentile of how long requests take, of three runs (s)."""
     rows = co.simulate(text, until="20 min", runs=3).to_frame()
     return float(rows[(rows["of"] == "users") & (rows["what"] == "P99")]["mean"].iloc[0])
+
+
+GANG = """coherence: 1
+workload: {a: {rate: 1 req/s}}
+infrastructure:
+  tiers: {e: {count: 9}, w: {count: 9}}
+  links: [{ends: [e, w], bandwidth: 1 GB/s}]
+components:
+  front: {runs_on: e, copies: 4, takes: {serve: 20 ms}}
+  back: {runs_on: w, copies: 4, takes: {serve: 20 ms}}
+  near: {runs_on: e, copies: 2, takes: {step: 1 s}}
+  far: {runs_on: w, copies: 2, takes: {step: 1 s}}
+calls:
+  - {from: a, to: front}
+  - {from: front, to: back, carries: 10 MB}
+"""
+
+
+def test_a_hop_that_a_gang_waits_for_is_not_told() -> None:
+    assert "link e - w" in hop_tails(read_text(GANG, "d"))
+    assert "link e - w" not in hop_tails(read_text(GANG + "  - {from: near, to: far, carries: 10 MB}\n", "d"))

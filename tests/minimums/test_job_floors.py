@@ -114,3 +114,10 @@ def test_a_measurement_beyond_the_floor_of_a_job_accuses_what_was_read(written: 
     texts = [f"{where}={value}" for where, value in written.items()]
     (found,) = measurements(texts, design, design_floors(design), read_span)
     assert any(line.startswith("life_of_one_node: ") for line in found.explanation) is named
+
+
+def test_floors_of_a_job_that_calls_another_ask_for_both_as_one() -> None:
+    text = JOB % WHOLE + "  other: {copies: 4, takes: {step: 1 s}}\ncalls: [{from: rank, to: other, carries: 1 MB}]\n"
+    own = next(floor for floor in design_floors(read_text(text, "d")) if floor.bound.name == "job_failure_time")
+    assert own.floor is None
+    assert "rank and other as one job" in own.why

@@ -74,7 +74,7 @@ def failing(design: Design) -> Iterator[Application]:
     for job in jobs(design):
         if "mtbf" in job.constants:
             gathered = _life(Gathered(job.name), "part_mtbf", job)
-            yield _constant_rate(_nodes(gathered, job), job, "part_mtbf").application()
+            yield _constant_rate(_nodes(gathered, design, job), job, "part_mtbf").application()
 
 
 UNLIKE = "that the nodes of {} fail at random at a constant rate: its `shape` says otherwise"
@@ -99,8 +99,14 @@ def _life(gathered: Gathered, symbol: str, job: Component) -> Gathered:
     return gathered
 
 
-def _nodes(gathered: Gathered, job: Component) -> Gathered:
-    """Adds how many nodes carry the ranks of a job."""
+def _nodes(gathered: Gathered, design: Design, job: Component) -> Gathered:
+    """Adds how many nodes carry the ranks of a job; of a gang of several no number is taken."""
+    from coherence.model.gangs import gang_of
+
+    gang = gang_of(design, job.name)
+    if gang is not None:
+        names = " and ".join(member.name for member in gang.members)
+        return gathered.needs("n", f"{names} as one job: their ranks meet at one barrier, and a node of each ends it")
     ranks = job.copies if isinstance(job.copies, Quantity) else constant(job, "ranks")
     each = constant(job, "ranks_per_node")
     most = each.high if each is not None else Fraction(1)
@@ -140,9 +146,9 @@ class OfCheckpoints:
             elif device is not None:
                 gathered.span("mtbf", device.low / count.high, device.high / count.low)
             yield gathered.application()
-        yield from (self._of_job(job) for job in jobs(design) if "checkpoint" in (job.takes or {}))
+        yield from (self._of_job(design, job) for job in jobs(design) if "checkpoint" in (job.takes or {}))
 
-    def _of_job(self, job: Component) -> Application:
+    def _of_job(self, design: Design, job: Component) -> Application:
         """Returns the application to a job that saves."""
         takes = job.takes or {}
         gathered = Gathered(job.name).quantity("write", takes["checkpoint"], "")
@@ -150,7 +156,7 @@ class OfCheckpoints:
             gathered.needs("write", BESIDE.format(job.name))
         if "restart" in self.symbols:
             gathered.quantity("restart", takes.get("restart"), f"takes.restart of {job.name}")
-        nodes = _nodes(Gathered(job.name), job)
+        nodes = _nodes(Gathered(job.name), design, job)
         _life(gathered, "mtbf", job).missing.update(nodes.missing)
         if "mtbf" in gathered.spans and "n" in nodes.spans:
             (low, high), (fewest, most) = gathered.spans["mtbf"], nodes.spans["n"]

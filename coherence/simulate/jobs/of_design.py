@@ -63,10 +63,11 @@ def _job(design: Design, gang: JobGang, problems: list[Problem]) -> JobProgram |
     component = gang.members[0]
     keys, before = Keys(component, problems), len(problems)
     try:
-        groups = _groups(gang, problems)
+        groups = _groups(design, gang, problems)
         ranks, work = sum(count for count, _ in groups), keys.count("work")
         step, collective = max((law for _, law in groups), key=lambda law: law.mean), keys.law("collective")
-        watchdogs, failures = tuple(_watchdogs(design, keys)), _failures(keys)
+        members = [Keys(member, problems) for member in gang.members]
+        watchdogs, failures = tuple(dog for own in members for dog in _watchdogs(design, own)), _failures(keys)
         recovery = _recovery(keys, failures, watchdogs)
         stragglers, slowdowns = _stragglers(keys, ranks), _slowdowns(keys)
         pauses, checkpoint = tuple(_pauses(design, keys)), _checkpoint(design, keys)
@@ -87,7 +88,7 @@ OF_THE_GANG = frozenset((
 ))  # fmt: skip
 
 
-def _groups(gang: JobGang, problems: list[Problem]) -> tuple[tuple[int, Law], ...]:
+def _groups(design: Design, gang: JobGang, problems: list[Problem]) -> tuple[tuple[int, Law], ...]:
     """Returns how many ranks each job of a gang has, and their steps; all else is asked of the first."""
     first = gang.members[0]
     for other in gang.members[1:]:
@@ -96,6 +97,9 @@ def _groups(gang: JobGang, problems: list[Problem]) -> tuple[tuple[int, Law], ..
         for key, place in stated:
             message = f"{other.name} is of the gang of {first.name}, where {key} of all of them is stated"
             problems.append(Problem(place, message, f"write it at {first.name}, or drop the calls between them"))
+        for loop in (one for one in design.loops.values() if _signal(one).partition(".")[0] == other.name):
+            message = f"{loop.name} writes a signal of {other.name}, whose ranks {first.name} stands for"
+            problems.append(Problem(loop.place, message, f"let it write a signal of {first.name}"))
     own = [Keys(member, problems) for member in gang.members]
     return tuple((_ranks(keys), _step(keys) or constant(1.0)) for keys in own)
 

@@ -37,6 +37,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.model.gangs import gang_of
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import all_joined, saturated, standing
 from coherence.verify.jobs.contest import WAITING, Contest, JobKind, contest
@@ -95,7 +96,12 @@ def _first_places(subject: Subject) -> tuple[Place, ...]:
 
 
 def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
-    waiting, results = gangs(jobs), [(variant, standstill(variant)) for variant in variants(jobs)]
+    waiting = gangs(jobs)
+    if needs := _apart(subject, waiting):
+        return QUESTION.undecided(
+            needs, tuple(_places(facts, jobs, waiting)), tuple(n for k in waiting for n in k.jobs)
+        )
+    results = [(variant, standstill(variant)) for variant in variants(jobs)]
     jobs, worst = min(results, key=lambda pair: WORST.index(pair[1].verdict))
     certain = all(result.verdict in (NEVER, CERTAIN) for _, result in results)
     names, places = tuple(name for kind in waiting for name in kind.jobs), tuple(_places(facts, jobs, waiting))
@@ -111,6 +117,14 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
         needs = f"needs how long evictions take (leaves_after of {unstated}; 0 s where all is free at once)"
         return QUESTION.undecided(needs, places, names)
     return _conflict(subject, facts, jobs, worst, places, names, certain=certain)
+
+
+def _apart(subject: Subject, waiting: list[JobKind]) -> str:
+    """Returns what to ask where jobs call each other, so that they wait for more than their own members."""
+    names = [name for kind in waiting for name in kind.jobs]
+    several = (gang for name in names if (gang := gang_of(subject.design, name)) is not None)
+    needs = "needs them as one job: members that wait for those of another job are not counted"
+    return next((f"{needs} ({' and '.join(job.name for job in gang.members)} call each other)" for gang in several), "")
 
 
 def _if_it_lasts(jobs: Contest, standing_still: Standstill) -> Standstill:

@@ -13,6 +13,8 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Component, Design, Loop, Timer
 from coherence.language.schema_kinds import Quantity
+from coherence.language.shared_rates import ComputedQuantity
+from coherence.model.gangs import gang_of
 from coherence.verify.events import graph
 from coherence.verify.events.orders import between
 from coherence.verify.patterns.timers._overrun import Figures
@@ -38,7 +40,8 @@ class TimedBarrier:
     @property
     def wait(self) -> Fraction:
         """Returns the longest wait of the first member for the last, in seconds."""
-        if isinstance(self.component.copies, Quantity) and self.component.copies.high <= 1:
+        alone = not isinstance(self.step, ComputedQuantity)
+        if alone and isinstance(self.component.copies, Quantity) and self.component.copies.high <= 1:
             return Fraction(0)
         return firing.longest_wait(FiringWindow(self.step.low, self.step.high), self.pause) or Fraction(0)
 
@@ -82,17 +85,34 @@ def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
     takes = (component.takes or {}) if component is not None else {}
     if component is None or unless.activity not in takes:
         return f"{unless.activity} time of {thing}"
-    pauses = []
+    pauses, gang = [], gang_of(design, thing)
     for loop in design.loops.values():
         owner, _, name = _signal(loop).partition(".")
         if loop.actuation is not None and loop.actuation.evict is not None and loop.actuation.evict.text == thing:
             return f"whether the others of {thing} go on without the one that {loop.name} evicts"
+        if gang is not None and owner != thing and any(owner == job.name for job in gang.members):
+            return f"what {loop.name} does to {owner}, for which {thing} waits: they call each other"
         if owner != thing or name in component.constants or name == unless.activity:
             continue
         if name not in takes:
             return f"{name} time of {thing} (set by {loop.name})"
         pauses.append((loop, name, takes[name]))
-    return TimedBarrier(component, unless.activity, takes[unless.activity], tuple(pauses))
+    step = _slowest(design, component, unless.activity)
+    return step if isinstance(step, str) else TimedBarrier(component, unless.activity, step, tuple(pauses))
+
+
+def _slowest(design: Design, component: Component, activity: str) -> Quantity | str:
+    """Returns the step of all members of a gang, from the shortest to the longest, or what is missing."""
+    own, gang = (component.takes or {})[activity], gang_of(design, component.name)
+    for other in gang.members if gang is not None else ():
+        if activity not in (other.takes or {}):
+            return f"{activity} time of {other.name}, for which {component.name} waits: they call each other"
+    if gang is None:
+        return own
+    steps = [(job.takes or {})[activity] for job in gang.members]
+    low, high = min(step.low for step in steps), max(step.high for step in steps)
+    also = tuple(step.place for step in steps)
+    return ComputedQuantity(low, high, own.dimension, own.text, own.place, own.varies, also)
 
 
 def _names(timer: Timer, barrier: TimedBarrier) -> tuple[str, ...]:
