@@ -52,7 +52,14 @@ def _sides(design: Design) -> Sequence[Sides]:
 
 
 def _placed(design: Design, side: Sides) -> Design:
-    """Returns the design with loops that say where they run; neither side is a value of the text."""
+    """Returns the design with loops that say where they run; neither side is a value of the text.
+
+    It is kept: what one question has computed of it, the next takes.
+    """
+    return design.queries.get((_placed, *side.items()), lambda: _with_places(design, side))
+
+
+def _with_places(design: Design, side: Sides) -> Design:
     with unnoted():
         loops = {
             name: loop.replace(inside=(Word(side[name], loop.place),)) if name in side else loop

@@ -12,7 +12,7 @@ from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
 from coherence.base.watchdog import TimeOverError
 from coherence.findings.finding import Evidence, Finding, Grade, Verdict
-from coherence.findings.question_input import Question, Subject
+from coherence.findings.question_input import Question, Subject, details_are_asked, repairs_are_asked
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Call, walk
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
@@ -39,13 +39,23 @@ def loop_findings(question: Question, subject: Subject) -> Iterator[Finding]:
     """Yields one answer per group of loops in feedback: a proof over plants with lags, exact runs, and where these
     decide nothing roots and a run in floats.
     """
-    for number, group in enumerate(groups(subject)):
-        needed = needs(subject, group)
-        finding = (None if needed else _settled(question, subject, group)) or answer(question, subject, number)
-        open_still = finding.verdict is Verdict.UNDECIDED and not needed
-        if open_still:
-            finding = _rested(question, subject, group) or _beside_roots(question, subject, group, finding)
-        yield finding
+    for number in range(len(groups(subject))):
+        yield loop_finding(question, subject, number)
+
+
+def loop_finding(question: Question, subject: Subject, number: int) -> Finding:
+    """Returns the answer about one of the groups of loops in feedback, kept with the design."""
+    query = (loop_finding, question.code, number, subject.time_limit, details_are_asked(), repairs_are_asked())
+    return subject.queries.get(query, lambda: _loop_finding(question, subject, number))
+
+
+def _loop_finding(question: Question, subject: Subject, number: int) -> Finding:
+    group = groups(subject)[number]
+    needed = needs(subject, group)
+    finding = (None if needed else _settled(question, subject, group)) or answer(question, subject, number)
+    if finding.verdict is Verdict.UNDECIDED and not needed:
+        return _rested(question, subject, group) or _beside_roots(question, subject, group, finding)
+    return finding
 
 
 def _rested(question: Question, subject: Subject, group: Group) -> Finding | None:

@@ -20,7 +20,7 @@ from coherence.language.design import Design
 from coherence.language.expressions.tree import names as names_in
 from coherence.language.infrastructure import Boundary, Infrastructure
 from coherence.language.schema_kinds import Quantity
-from coherence.loops.checks._oscillation import loop_findings
+from coherence.loops.checks._oscillation import loop_finding
 from coherence.loops.checks.oscillation import QUESTION as OSCILLATION
 from coherence.loops.designs.groups import Group, groups
 from coherence.model.boundaries import between, delays_between
@@ -55,10 +55,8 @@ def _neutral(boundary: Boundary, keys: frozenset[str]) -> Boundary:
 def verdict_about(subject: Subject, design: Design, loops: tuple[str, ...]) -> Finding | None:
     """Returns whether these loops come to rest in a design; None where they are no group of it."""
     changed = replace(subject, design=design)
-    if not any(group.names == loops for group in groups(changed)):
-        return None
-    answers = loop_findings(OSCILLATION, changed)
-    return next((finding for finding in answers if set(loops) <= set(finding.of)), None)
+    own = [number for number, group in enumerate(groups(changed)) if group.names == loops]
+    return loop_finding(OSCILLATION, changed, own[0]) if own else None
 
 
 def is_open(finding: Finding | None) -> bool:
