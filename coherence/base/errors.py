@@ -40,7 +40,8 @@ class CoherenceError(Exception):
     """Base of all errors that `coherence` raises on purpose: a message, and details on lines of their own."""
 
     def __init__(self, message: str = "", details: Iterable[str] = ()) -> None:
-        super().__init__(message, tuple(details))
+        words = message.removesuffix("help: ")  # where there is nothing near, nothing is announced
+        super().__init__(words.rstrip(" :;") if words.endswith((": ", "; ")) else words, tuple(details))
 
     def __str__(self) -> str:
         message, details = self.args

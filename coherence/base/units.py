@@ -102,6 +102,7 @@ _LITERAL = re.compile(rf"([-+]?{NUMBER})\s*({UNIT})?")
 _GO = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|ms|s|m|h)")
 
 
+_FRACTION = re.compile(r"([0-9]{1,6})\s*/\s*([1-9][0-9]{0,5})")
 EXAMPLES = "units are written like ms, min, req/s, GB, kW or %"
 
 
@@ -136,11 +137,19 @@ def number(text: str) -> Fraction:
     return Fraction(text.replace("_", ""))
 
 
+def fraction(text: str) -> Fraction | None:
+    """Returns the number of `1/7`, a fraction of whole numbers without a unit; None for other text."""
+    match = _FRACTION.fullmatch(text.strip())
+    return Fraction(int(match[1]), int(match[2])) if match else None
+
+
 def quantity(text: str) -> tuple[Fraction, Dimension]:
     """Returns value (SI) and dimension: `500 ms` -> (1/2, second).  Raises UnitError."""
     match = _LITERAL.fullmatch(text.strip())
     if not match or len(text) > LONGEST:
-        raise UnitError(f"'{shorten(text)}' is not a number with a unit", "write for example 500 ms, 25 %, 10 kW or 64")
+        part = fraction(text)
+        remedy = f"write it as a decimal: {float(part):.6g}" if part else "write for example 500 ms, 25 %, 10 kW or 64"
+        raise UnitError(f"'{shorten(text)}' is not a number with a unit", remedy)
     factor, dimension = unit(match[2]) if match[2] else (Fraction(1), ONE)
     return number(match[1]) * factor, dimension
 

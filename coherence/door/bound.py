@@ -377,7 +377,9 @@ def _read(symbol: Symbol, text: str) -> Fraction:
     angular = "rad" in dict(symbol.dimension.powers)
     per_second = angular and text.rstrip().endswith("/s") and "rad" not in text
     try:
-        number, dimension = units.quantity(text.replace("/s", "rad/s") if per_second else text.strip())
+        part = units.fraction(text)
+        literal = text.replace("/s", "rad/s") if per_second else text.strip()
+        number, dimension = units.quantity(literal) if part is None else (part, units.ONE)
     except units.UnitError as error:
         raise UsageError(f"{symbol.name} = '{units.shorten(text)}': {error}; {error.remedy}") from None
     if abs(number) > LARGEST:

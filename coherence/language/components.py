@@ -11,6 +11,7 @@ from coherence.language.value_kinds import (
     ANY_QUANTITY,
     CARRIES,
     DURATION,
+    MEMBERS,
     NAME_KIND,
     NEEDS,
     PERIOD,
@@ -35,7 +36,7 @@ class Component(Record):
     place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses", means=PART, without=WHOLE_STANDS_HERE)
     copies: Quantity | Formula | None = key(
-        VALUE, means="how many members it has, all alike", without="a loop writes it, or it is asked for"
+        MEMBERS, means="how many members it has, all alike", without="a loop writes it, or it is asked for"
     )
     count: Quantity | None = key(
         ANY_QUANTITY, means="how many units of a capacity it is; its name is then a counter (`4 cpu`)",

@@ -198,14 +198,12 @@ FORMULA: Kind[Formula] = Kind(_read_formula, {"type": ["string", "number"]}, "an
 DURATION = quantity(SECOND, low=0)
 PERIOD = quantity(SECOND, positive=True)
 COUNT = quantity(ONE, low=0)
-_SHARE = re.compile(r"([1-9][0-9]{0,5})\s*/\s*([1-9][0-9]{0,5})")
 
 
 def _part(leaf: Scalar) -> Quantity | None:
     """Returns the number of `1/7`; None for other text."""
-    share = _SHARE.fullmatch(leaf.text.strip())
-    part = Fraction(int(share[1]), int(share[2])) if share is not None else None
-    return None if share is None or part is None else Quantity(part, part, ONE, share[0], leaf.place)
+    part = units.fraction(leaf.text)
+    return Quantity(part, part, ONE, leaf.text.strip(), leaf.place) if part else None
 
 
 def _read_devices(node: Node, reading: Reading) -> Quantity | None:
@@ -250,6 +248,18 @@ def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | Non
 VALUE: Kind[Quantity | Formula | Word] = Kind(
     _read_value, {"type": ["string", "number", "object"]}, "a quantity with its unit, or an expression"
 )
+
+
+def _read_members(node: Node, reading: Reading) -> Quantity | Formula | Word | None:
+    """Returns how many members there are; a part of one is none."""
+    value = VALUE.read(node, reading)
+    if isinstance(value, Quantity) and any(end.denominator != 1 for end in (value.low, value.high)):
+        reading.problem(value.place, f"'{value.text}' is no number of members", "it counts: write for example 8")
+        return None
+    return value
+
+
+MEMBERS: Kind[Quantity | Formula | Word] = Kind(_read_members, VALUE.schema, VALUE.holds)
 
 ENVIRONMENTS: Kind[dict[str, str]] = Kind(
     lambda _node, _reading: None,

@@ -53,5 +53,6 @@ def entry(name: str) -> RegisteredBound:
     """Returns one bound.  Raises UsageError."""
     known = entries().get(name)
     if known is None:
-        raise UsageError(f"there is no bound '{name}': {did_you_mean(name, entries())}")
+        near = did_you_mean(name, entries()) or "coherence bound --list shows all"
+        raise UsageError(f"there is no bound '{name}': {near}")
     return known

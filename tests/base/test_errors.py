@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import pytest
+
 from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.places import Place
 
@@ -32,3 +34,10 @@ def test_errors_survive_a_process_boundary() -> None:
     assert str(usage) == "a\n  b"
     problems = (Problem(Place("f", 1, 1, 1, 1), "m", "r"),)
     assert copied(InputError(problems)).problems == problems
+
+
+@pytest.mark.parametrize(
+    ("written", "said"), [("no x: ", "no x"), ("no x; ", "no x"), ("no x; help: ", "no x"), ("x:", "x:")]
+)
+def test_nothing_is_announced_where_nothing_is_near(written: str, said: str) -> None:
+    assert str(UsageError(written)) == said

@@ -207,3 +207,11 @@ def test_a_prefix_is_its_power_of_ten_or_of_two(prefix: str) -> None:
     for name, size in KINDS:
         assert units.unit(f"{prefix}{name}")[0] == size * Fraction(10) ** power, name
     assert units.unit(f"{prefix.upper()}iB")[0] == Fraction(2) ** (10 * power // 3)
+
+
+def test_a_fraction_is_read_where_it_may_stand_and_told_as_a_decimal_elsewhere() -> None:
+    assert units.fraction(" 15/16 ") == Fraction(15, 16)
+    assert units.fraction("1/0") is units.fraction("1/7 s") is units.fraction("-1/7") is None
+    with pytest.raises(units.UnitError) as caught:
+        units.quantity("15/16")
+    assert caught.value.remedy == "write it as a decimal: 0.9375"

@@ -30,3 +30,14 @@ def test_a_role_is_one_of_those_that_are_understood() -> None:
     assert str((component("takes: {cook: 1 s}, roles: {cook: answer}").roles or {})["cook"]) == "answer"
     with pytest.raises(InputError, match="not one of answer"):
         component("takes: {cook: 1 s}, roles: {cook: cooking}")
+
+
+@pytest.mark.parametrize("copies", ["8.5", "15/16", "2 .. 8.5"])
+def test_a_part_of_a_member_is_refused(copies: str) -> None:
+    with pytest.raises(InputError, match="is no number of members"):
+        component(f"copies: {copies}")
+
+
+@pytest.mark.parametrize("copies", ["8", "2 .. 8", "2 * load, load: 3"])
+def test_members_are_counted_or_computed(copies: str) -> None:
+    assert component(f"copies: {copies}").copies is not None
