@@ -43,7 +43,7 @@ def _elaborated(design: Design) -> Model:
         add_component(draft, component)
     sampled = [sampled_loop(draft, order, loop) for order, loop in enumerate(design.loops.values())]
     loops = tuple(sorted((loop for loop in sampled if loop), key=lambda loop: (loop.rank, loop.order)))
-    add_commands(draft, loops)
+    loops = add_commands(draft, loops)
     draft.abstractions += [f"no loop acts or looks across the boundary {name}" for name in sorted(uncrossed(design))]
     model = _close(draft, loops)
     if draft.reading.problems:

@@ -310,16 +310,20 @@ def _sensed(draft: ModelDraft, loop: Loop) -> Tree | None:
     return tree
 
 
-def add_commands(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
-    """Adds each written signal as a command: its initial value from `from:`, else anywhere in the writers' bounds."""
-    make_room(draft, loops)
-    written: dict[str, list[SampledLoop]] = {}
-    for loop in (loop for loop in loops if loop.signal):
+def add_commands(draft: ModelDraft, every: tuple[SampledLoop, ...]) -> tuple[SampledLoop, ...]:
+    """Adds each written signal as a command: its initial value from `from:`, else anywhere in the writers' bounds.
+
+    Returns the loops that act: one that sets a state, which changes by a law of its own, is a gap.
+    """
+    make_room(draft, every)
+    for loop in every:
         if loop.signal in draft.states:
             needs = f"an input of the state that {loop.name} writes: it sets {loop.signal}"
             draft.gap(loop.name, needs, loop.source.place)
-        else:
-            written.setdefault(loop.signal, []).append(loop)
+    loops = tuple(loop for loop in every if loop.signal not in draft.states)
+    written: dict[str, list[SampledLoop]] = {}
+    for loop in (loop for loop in loops if loop.signal):
+        written.setdefault(loop.signal, []).append(loop)
     for path, writers in written.items():
         constant = draft.constants.pop(path, None)
         draft.outputs.pop(path, None)
@@ -328,6 +332,7 @@ def add_commands(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
         if path not in written and command.initial == EVERYTHING:
             draft.commands[path] = with_changes(command, initial=_bounded(()))
     add_effects(draft, loops)
+    return loops
 
 
 def _command(known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]) -> Command:

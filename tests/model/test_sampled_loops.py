@@ -15,7 +15,7 @@ from coherence.loops.designs.feedback_groups import structure
 from coherence.model.draft import ModelDraft
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Interval
-from coherence.model.sampled_loops import add_commands, sampled_loop
+from coherence.model.sampled_loops import sampled_loop
 from coherence.simulate.execute.exact import execute
 
 TEXT = """\
@@ -136,11 +136,8 @@ def test_a_command_begins_where_it_is_stated_else_within_the_bounds_of_its_write
     assert model.commands["pool.replicas"].initial == Interval(Fraction(low), Fraction(high))
 
 
-def test_a_loop_that_writes_a_state_is_a_gap() -> None:
-    text = TEXT + 'components:\n  pool: {state: "replicas\' = 0", from: 3}\n'
-    design = read_text(text, "d.yaml")
-    draft = ModelDraft(design)
-    (loop,) = elaborate(design).loops
-    draft.states.update(elaborate(design).states)
-    add_commands(draft, (loop,))
-    assert [gap.needs for gap in draft.gaps] == ["an input of the state that hpa writes: it sets pool.replicas"]
+def test_a_loop_that_writes_a_state_is_a_gap_and_does_not_act() -> None:
+    model = elaborate(read_text(TEXT + 'components:\n  pool: {state: "replicas\' = 0", from: 3}\n', "d.yaml"))
+    assert [gap.needs for gap in model.gaps] == ["an input of the state that hpa writes: it sets pool.replicas"]
+    assert model.loops == ()
+    assert model.commands == {}
