@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -193,3 +195,13 @@ def test_the_way_of_a_policy_check_imports_nothing_heavy() -> None:
     trees = trees_below(PACKAGE)
     found = [(path, line, name) for path in way for line, name in eager_imports(trees[path]) if name in LAZY]
     assert not found, shown(found)
+
+
+def test_the_table_for_contributors_is_in_the_order_of_the_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    layers = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
+    folders = [name.strip() for layer in reversed(layers) for name in layer.split("|")]
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == [name for name in folders if name != "(__main__)"]
