@@ -92,11 +92,11 @@ class BoundResult(VerbResult):
 
         return bibtex(self.registered)
 
-    def _repr_latex_(self) -> str | None:
-        """Returns the formula for a notebook; None where the bound is computed by a program."""
+    def _repr_latex_(self) -> str:
+        """Returns the formula for a notebook, or what a program computes."""
         from coherence.minimums.report import formula_latex
 
-        return formula_latex(self.registered.bound) or None
+        return formula_latex(self.registered.bound)
 
     @property
     def unit(self) -> str:

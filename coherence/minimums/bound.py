@@ -174,7 +174,8 @@ class Application:
 class Bound:
     """A lower bound (kinds but UPPER) of one quantity.
 
-    `formula` gives it as text of the expression language; where it has none (a graph, a sample), `compute` does.
+    `formula` gives it as text of the expression language; where it has none (a graph, a sample, a root) `compute` does,
+    and `display` says in LaTeX what that is.  Where both stand, `compute` gives the numbers.
     `valid`: a condition of the same language on the symbols.  `loss`: A | B | C | R | D | network | virtualization |
     migration | economics | none.  `without`: assumption -> the bound that remains when it is dropped.  `applies`: the
     things of a design that it speaks of; `unread`: why there are none.  `schedule`: what attains it, in a runtime's
@@ -202,6 +203,7 @@ class Bound:
     schedule: Callable[[Inputs], str] | None = None
     telemetry: tuple[str, ...] = ()
     applies: Callable[[Design], Iterable[Application]] | None = None
+    display: str = ""
     unread: str = ""
 
     @property

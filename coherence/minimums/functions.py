@@ -33,7 +33,7 @@ def lambert_w(x: Number) -> float:
 
     if x < -math.exp(-1):
         raise ValueError(f"lambert_w({float(x):g}) has no real value below -1/e")
-    return float(lambertw(float(x)).real)
+    return float(lambertw(float(x)).real) if x > -math.exp(-1) else -1.0  # where the branches meet it is no number
 
 
 def erlang_b(servers: Number, offered: Number) -> float:

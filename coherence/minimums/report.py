@@ -10,7 +10,7 @@ from typing import Any
 
 from coherence.base.number_text import render_bound
 from coherence.minimums.assumptions import assumption
-from coherence.minimums.bound import Bound, ProofGrade
+from coherence.minimums.bound import Bound, ProofGrade, Symbol
 from coherence.minimums.design_floors import DesignFloor
 from coherence.minimums.floors import Floor, over
 from coherence.minimums.formulas import latex
@@ -255,13 +255,11 @@ def design_latex(floors: Sequence[DesignFloor]) -> Iterator[str]:
 def page_latex(entry: RegisteredBound) -> Iterator[str]:
     """Yields one bound as a LaTeX equation with its symbols."""
     bound = entry.bound
-    if bound.formula:
-        yield r"\begin{equation}"
-        yield "  " + formula_latex(bound).strip("$")
-        yield r"\end{equation}"
+    yield r"\begin{equation}"
+    yield "  " + formula_latex(bound).strip("$")
+    yield r"\end{equation}"
     for symbol in bound.symbols:
-        sign = symbol.sign or escaped(symbol.name)
-        yield rf"${sign}$: {escaped(symbol.means)} [{escaped(symbol.unit)}]\\"
+        yield rf"${sign_of(symbol)}$: {escaped(symbol.means)} [{escaped(symbol.unit)}]\\"
 
 
 def bibtex(entry: RegisteredBound) -> str:
@@ -274,8 +272,14 @@ def bibtex(entry: RegisteredBound) -> str:
 
 
 def formula_latex(bound: Bound) -> str:
-    """Returns the formula between dollar signs; nothing where a program computes the bound."""
-    return f"${latex(bound.formula, {s.name: s.sign for s in bound.symbols if s.sign})}$" if bound.formula else ""
+    """Returns the formula between dollar signs, or what a program computes."""
+    signs = {symbol.name: sign_of(symbol) for symbol in bound.symbols}
+    return f"${latex(bound.formula, signs) if bound.formula else bound.display}$"
+
+
+def sign_of(symbol: Symbol) -> str:
+    """Returns what stands for a symbol in LaTeX."""
+    return symbol.sign or (symbol.name if len(symbol.name) == 1 else rf"\mathrm{{{escaped(symbol.name)}}}")
 
 
 def escaped(text: str) -> str:

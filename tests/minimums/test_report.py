@@ -96,8 +96,6 @@ def test_a_notebook_shows_the_formula() -> None:
     import coherence as co
 
     assert co.bound("gossip_calls")._repr_latex_() == report.formula_latex(entry("gossip_calls").bound)
-    assert (co.bound("all_reduce_end_point", n=8, size="1 GB", bandwidth="50 GB/s")._repr_latex_() or "").startswith(
-        "$"
-    )
-    assert co.bound("all_gather_fabric")._repr_latex_() is None
+    assert co.bound("all_reduce_end_point", n=8, size="1 GB", bandwidth="50 GB/s")._repr_latex_().startswith("$")
+    assert co.bound("bins_by_volume")._repr_latex_().startswith(r"$\left\lceil")
     assert co.bound("ski_rental").bibtex == report.bibtex(entry("ski_rental"))

@@ -54,5 +54,6 @@ BOUND = Bound(
     examples=(Example({}, 0.5310100565, "numeric minimum", 1e-5),),
     proofs=(Recheck("identity", "the slope of the age", slope),),
     telemetry=(),
+    display=r"\arg\min_{0 < \rho < 1} \; 1 + \frac{1}{\rho} + \frac{\rho^2}{1 - \rho}",
     unread="no key states the time that one update of a reading takes",
 )

@@ -78,5 +78,6 @@ BOUND = Bound(
     ),
     witness=Witness("a grid of loads", searched, 1 + 1e-6),
     telemetry=("time of service of an update",),
+    display=r"m \min_{0 < \rho < 1} \left( 1 + \frac{1}{\rho} + \frac{\rho^2}{1 - \rho} \right)",
     unread="no key states the time that one update of a reading takes",
 )

@@ -115,4 +115,8 @@ BOUND = Bound(
     schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),
     applies=gathers,
+    display=(
+        r"\max_{A} \; \frac{S \, \left| A \right|}{c(A)} \quad \text{over sets } A \text{ with a member "
+        r"outside, } c(A) \text{ the rate of the wires that leave } A"
+    ),
 )

@@ -120,4 +120,9 @@ BOUND = Bound(
     schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),
     applies=reduces,
+    display=(
+        r"\max\left( \max_{A_1, \dots, A_t} \frac{2 (t - 1) S}{c(A_1, \dots, A_t)}, \; \max_{A} "
+        r"\frac{S}{c(A)} \right) \quad \text{over partitions and cuts, } c \text{ the rate into the "
+        r"blocks and out of the cut}"
+    ),
 )  # fmt: skip

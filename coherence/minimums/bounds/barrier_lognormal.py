@@ -68,5 +68,9 @@ BOUND = Bound(
     examples=(Example({"n": 1024, "sigma": Fraction(1, 10)}, 1.3777405268973688, "numeric integral", 1e-7),),
     proofs=(Recheck("identity", "closed form of two members", two_members),),
     telemetry=("times of the members in each step",),
+    display=(
+        r"e^{-\sigma^2 / 2} \int_0^\infty \left( 1 - \Phi\left( \frac{\ln x}{\sigma} \right)^n \right) "
+        r"dx, \quad \sigma = \mathrm{sigma}"
+    ),
     unread="no key states the law of a member's time; only its range",
 )

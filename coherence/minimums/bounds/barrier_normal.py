@@ -62,5 +62,6 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "closed forms for small n", closed_forms),),
     telemetry=("times of the members in each step",),
+    display=r"\mathrm{mean} + \mathrm{sigma} \int_{-\infty}^\infty x \; d\, \Phi(x)^n",
     unread="no key states the law of a member's time; only its range",
 )

@@ -108,5 +108,6 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "all small tables", means_are_less),),
     witness=Witness("members that walk through the steps and stand at each barrier", executed),
     telemetry=("time of each member in each step",),
+    display=r"1 - \frac{\sum_{t} \sum_{i} \mathrm{durations}_{t i}}{n \sum_{t} \max_i \mathrm{durations}_{t i}}",
     unread="it is of measured times: durations=@FILE",
 )

@@ -40,5 +40,6 @@ BOUND = Bound(
     proofs=(solved(by_volume),),
     witness=packed(gap=2.0),
     telemetry=("sizes of what is placed",),
+    display=r"\left\lceil \frac{\sum_i \mathrm{sizes}_i}{\mathrm{capacity}} \right\rceil",
     unread="it is of items one by one; COH211 places the members of a design",
 )

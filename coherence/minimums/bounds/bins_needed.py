@@ -43,5 +43,9 @@ BOUND = Bound(
     proofs=(solved(by_halves),),
     witness=packed(gap=1.5),
     telemetry=("sizes of what is placed",),
+    display=(
+        r"\min \left\{ k : \text{there are } B_1 \cup \dots \cup B_k \text{ with } \sum_{i \in B_j} "
+        r"\mathrm{sizes}_i \le \mathrm{capacity} \right\}"
+    ),
     unread="it is of items one by one; COH211 places the members of a design",
 )

@@ -131,5 +131,6 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every order of six requests", every_word),),
     witness=Witness("the chain of one server that is served in turn", turns, 1 + 1e-6),
     telemetry=("arrivals per second", "mean service time"),
+    display=r"\frac{m}{1 - s}, \quad s = \left( \frac{\lambda m}{\lambda m + 1 - s} \right)^n",
     unread="members of a design share one queue; no key gives each its own",
 )

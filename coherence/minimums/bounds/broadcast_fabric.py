@@ -104,4 +104,8 @@ BOUND = Bound(
     schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),
     applies=tells,
+    display=(
+        r"\max_{v} \; \left( a \, d(r, v) + \frac{S}{c(r, v)} \right), \quad d \text{ the wires between, "
+        r"} c \text{ the least cut from the root } r"
+    ),
 )

@@ -91,6 +91,7 @@ BOUND = Bound(
         Symbol("mtbf", "s", "mean time between failures of the whole job", Trend.FALLS, open_=True, sign="M"),
         Symbol("restart", "s", "time from a failure until work goes on", Trend.RISES, sign="R"),
     ),
+    formula="1 + lambert_w(-exp(-1 - write / mtbf)) * exp(-restart / mtbf)",
     compute=overhead,
     assumptions=(
         "exponential",

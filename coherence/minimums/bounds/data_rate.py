@@ -112,5 +112,6 @@ BOUND = Bound(
     proofs=(Recheck("smt", "cells against growth", words, ProofGrade.PART),),
     witness=Witness("coded loops of 400-sample blocks, run in exact fractions", quantised, 1 + 1e-6),
     telemetry=("bits of a reading", "period of readings"),
+    display=r"\sum_{\left| \lambda_i \right| > 1} \log_2 \left| \lambda_i \right|",
     unread="no key states how many bits a reading tells; lost_readings is told of a state that runs away",
 )

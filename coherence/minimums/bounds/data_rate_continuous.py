@@ -69,5 +69,6 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "every sampling period", any_period, ProofGrade.RELATED),),
     telemetry=("bits of a reading", "period of readings"),
+    display=r"\frac{1}{\ln 2} \sum_{p_i > 0} p_i",
     unread="no key states how many bits a reading tells; lost_readings is told of a state that runs away",
 )

@@ -71,5 +71,6 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "mean times of the held path", diffusion),),
     telemetry=("law of readings before and after a change", "false alarms"),
+    display=r"\max\left( 0, \frac{h + e^{-h} - 1}{D} - 1 \right), \quad e^h - h - 1 = D \, \gamma",
     unread="no key states by how much a change moves a reading",
 )

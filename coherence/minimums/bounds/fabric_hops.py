@@ -74,5 +74,6 @@ BOUND = Bound(
     proofs=(Recheck("smt", "a DGX-1 in one step and in two", solved),),
     witness=Witness("flooding, step by step", flooded),
     telemetry=("links",),
+    display=r"\max_{u, v} \; d(u, v) \quad \text{over members } u \text{ and } v",
     unread="all_gather_fabric and all_reduce_fabric count the latencies of links",
 )

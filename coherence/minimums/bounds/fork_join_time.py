@@ -63,5 +63,9 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "two queues, solved", below_the_chain),),
     telemetry=("arrivals per second", "times of the parts"),
+    display=(
+        r"m \max\left( \frac{1}{1 - \rho}, \; \frac{1}{1 - s} \sum_{k = 1}^n \frac{1}{k} \right), \quad s "
+        r"= e^{-(1 - s)/\rho}"
+    ),
     unread="members of a design share one queue; no key gives each its own",
 )

@@ -92,5 +92,9 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "every sequence of looks of few balls", every_throw, ProofGrade.INSTANCES),),
     telemetry=("load of each bin",),
+    display=(
+        r"\sum_{k = 0}^{m - 1} P\left( \text{some of } n \text{ bins holds more than } k \text{ of } m "
+        r"\text{ balls, each in the emptiest of } d \right)"
+    ),
     unread="no key states that requests are spread by lot",
 )

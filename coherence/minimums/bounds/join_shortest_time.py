@@ -101,5 +101,9 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "value iteration over two queues", by_values, ProofGrade.INSTANCES),),
     witness=Witness("the chain of all queue lengths without moves", queues, 1 + 1e-4),
     telemetry=("arrivals per second", "mean service time", "queue lengths"),
+    display=(
+        r"\frac{1}{\lambda} \, E\left[ L_1 + \dots + L_n \right] \quad \text{of the lengths } L_i \text{ "
+        r"where each joins the shortest, at rate } \lambda \text{ and services of mean } m"
+    ),
     unread="members of a design share one queue; no key gives each its own",
 )

@@ -87,6 +87,7 @@ BOUND = Bound(
         Recheck("identity", "the anytime capacity of one bit a step", meets_the_capacity, ProofGrade.RELATED),
     ),
     telemetry=("share of lost readings", "bits of a reading"),
+    display=r"\left( p + (1 - p) \, 2^{-m b} \right)^{-1/m}",
     unread=(
         "no key states which share of readings is lost, and the bits of the others; lost_readings is told of "
         "a state that runs away"

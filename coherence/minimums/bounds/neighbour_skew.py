@@ -94,5 +94,9 @@ BOUND = Bound(
     ),
     proofs=(Recheck("smt", "one part of a way after another", next_part, ProofGrade.UNIVERSAL),),
     telemetry=("clock skew", "delays of messages", "drift of clocks"),
+    display=(
+        r"\frac{a u}{4} \left( 2 + \max\left\{ k : b^k \le D \right\} \right), \quad b = \max\left( 2, "
+        r"\left\lceil \frac{2 (c - a)}{a e} \right\rceil \right)"
+    ),
     unread="no key states by how much clocks drift and how fast they are corrected",
 )  # fmt: skip

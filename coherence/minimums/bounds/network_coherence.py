@@ -155,5 +155,9 @@ BOUND = Bound(
     proofs=(Recheck("identity", "rings, complete graphs and a torus", closed_forms),),
     witness=Witness("covariances by the equation of Lyapunov", followed, 1 + 1e-9),
     telemetry=("states of all members",),
+    display=(
+        r"\frac{\mathrm{noise}}{2 \, \mathrm{gain} \, n} \sum_{l_i \ne 0} \frac{1}{l_i} \quad \text{over "
+        r"the eigenvalues of the Laplacian}"
+    ),
     unread="no key states that members correct by their neighbours, and the noise that each has",
 )

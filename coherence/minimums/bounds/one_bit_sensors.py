@@ -154,5 +154,10 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every rule of three sensors, thresholds of a grid", every_rule),),
     witness=Witness("sensors with one threshold, whose bits are counted", votes_needed, 2.0),
     telemetry=("law of readings before and after a change",),
+    display=(
+        r"\frac{d\left( 1 - \mathrm{miss} \, \| \, \mathrm{false\_alarm} \right)}{\max_t d\left( "
+        r"\Phi(\mathrm{shift} - t) \, \| \, \Phi(-t) \right)}, \quad d(p \| q) = p \ln \frac{p}{q} + (1 - "
+        r"p) \ln \frac{1 - p}{1 - q}"
+    ),
     unread="no key states the law of what sensors read",
 )

@@ -87,5 +87,10 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every short trace", every_trace),),
     witness=Witness("search over all contents", searched),
     telemetry=("a recorded trace",),
+    display=(
+        r"\min_{C_0, C_1, \dots} \left| \left\{ t : \mathrm{trace}_t \notin C_{t - 1} \right\} \right|, "
+        r"\quad C_0 = \emptyset, \; \mathrm{trace}_t \in C_t \subseteq C_{t - 1} \cup \left\{ "
+        r"\mathrm{trace}_t \right\}, \; \left| C_t \right| \le k"
+    ),
     unread="it is of a trace of uses: trace=@FILE",
 )

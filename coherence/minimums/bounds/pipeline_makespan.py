@@ -91,5 +91,9 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every order of small pipelines", enumerated),),
     witness=Witness("one forward, one backward, pass by pass", run, 52 / 51),
     telemetry=("times of the passes at each stage", "micro-batches"),
+    display=(
+        r"\max_s \left( \sum_{i < s} f_i + \max\left( m (f_s + b_s), \; f_s + \sum_{i > s} (f_i + b_i) + "
+        r"m b_s, \; m f_s + \sum_{i > s} (f_i + b_i) + b_s \right) + \sum_{i < s} b_i \right)"
+    ),
     unread="no key states the times of each stage",
 )

@@ -69,5 +69,6 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "stationary point of the mean field", fixed_point),),
     telemetry=("load", "choices of the dispatcher"),
+    display=r"\sum_{i = 1}^\infty \mathrm{load}^{(d^i - d)/(d - 1)}",
     unread="members of a design share one queue; no key gives each its own",
 )

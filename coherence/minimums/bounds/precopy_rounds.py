@@ -89,5 +89,6 @@ BOUND = Bound(
     proofs=(Recheck("identity", "the recurrence of a round", shrinking),),
     witness=Witness("round after round", copied),
     telemetry=("bytes written per second",),
+    display=r"\min\left\{ k \ge 0 : \frac{M}{R} \left( \frac{D}{R} \right)^k \le P \right\}",
     unread="no key states the bytes of what moves, and how fast they are written",
 )

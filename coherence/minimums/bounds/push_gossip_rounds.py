@@ -94,5 +94,9 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "every set of calls of few members", few_members, ProofGrade.INSTANCES),),
     telemetry=("members", "rounds of gossip"),
+    display=(
+        r"T_1, \quad T_k = 1 + \sum_{j} P\left( k \to j \right) T_j, \; T_n = 0, \quad P \text{ of } k "
+        r"\text{ callers who each call one of } n - 1"
+    ),
     unread="no key states that members tell each other what they know",
 )

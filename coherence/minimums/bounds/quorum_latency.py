@@ -78,5 +78,9 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every minority of few replicas", minorities),),
     witness=Witness("answers counted as they come", acknowledged),
     telemetry=("round trips between replicas",),
+    display=(
+        r"\mathrm{round\_trips}_{(\lfloor (n - 1)/2 \rfloor)}, \quad n \text{ replicas, in the order of "
+        r"their round trips}"
+    ),
     unread="no key states which replicas a leader waits for",
 )

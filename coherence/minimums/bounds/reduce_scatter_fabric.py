@@ -110,4 +110,8 @@ BOUND = Bound(
     schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),
     applies=scatters,
+    display=(
+        r"\max_{A} \; \frac{S \, \left| A \right|}{c(A)} \quad \text{over sets } A \text{ with a member "
+        r"outside, } c(A) \text{ the rate of the wires into } A"
+    ),
 )

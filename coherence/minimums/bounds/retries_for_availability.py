@@ -60,5 +60,6 @@ BOUND = Bound(
     examples=(Example({"p": Fraction(1, 20), "availability": Fraction(99999, 100000)}, 3.0, "search"),),
     proofs=(Recheck("enumeration", "boundaries in exact fractions", boundary),),
     telemetry=("failures of tries",),
+    display=r"\min\left\{ r \ge 0 : p^{r + 1} \le 1 - A \right\}",
     unread="no key states which share of tries fails",
 )

@@ -114,5 +114,9 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "waits on a grid", any_waits),),
     witness=Witness("the area under the age, transmission by transmission", waited, 1 + 1e-9),
     telemetry=("times of transmissions",),
+    display=(
+        r"T + E\left[ \mathrm{times} \right], \quad T = \frac{E\left[ \max(T, \mathrm{times})^2 "
+        r"\right]}{2 \, E\left[ \max(T, \mathrm{times}) \right]}"
+    ),
     unread="no key states the law of what a transmission takes",
 )

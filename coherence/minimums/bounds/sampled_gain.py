@@ -69,4 +69,8 @@ BOUND = Bound(
     ),
     proofs=(Recheck("enumeration", "exact root counts on both sides", both_sides),),
     telemetry=("sensor chain", "period of decisions"),
+    display=(
+        r"\sup\left\{ k : z^{q + 1} - z^q + k \sum_i h_i z^{q - i} \text{ has its roots in } \left| z "
+        r"\right| < 1 \text{ for all smaller gains} \right\}"
+    ),
 )

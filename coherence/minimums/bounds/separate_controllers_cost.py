@@ -153,5 +153,6 @@ BOUND = Bound(
     ),
     witness=Witness("the best of linear laws and of levels, by their integrals", cheapest_law, 8.0),
     telemetry=("cost of a move", "noise of a reading"),
+    display=r"\min_{p \ge 0} \; k^2 p^2 + \max\left( 0, \frac{\sigma}{\sqrt{(\sigma + p)^2 + 1}} - p \right)^2",
     unread="no key states what the moves of loops cost",
 )

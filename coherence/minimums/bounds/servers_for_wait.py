@@ -62,5 +62,6 @@ BOUND = Bound(
     examples=(Example({"offered": Fraction(8), "share": Fraction(1, 5)}, 12.0, "Erlang C table"),),
     proofs=(Recheck("enumeration", "both sides in exact fractions", both_sides),),
     telemetry=("offered load",),
+    display=r"\min\left\{ c : C(c, a) \le \mathrm{share} \right\}",
     unread="no key states which share may wait; wait_beyond is told of time-outs",
 )

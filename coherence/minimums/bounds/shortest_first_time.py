@@ -129,5 +129,9 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "every order in unit steps, of small traces", every_order),),
     witness=Witness("served step by step", stepped),
     telemetry=("arrivals and work of requests",),
+    display=(
+        r"\frac{1}{n} \int_0^\infty N(t) \, dt \quad \text{with } N \text{ of the requests } "
+        r"(\mathrm{arrivals}_i, \mathrm{sizes}_i) \text{ there, the least work left first}"
+    ),
     unread="it is of requests one by one: arrivals=@FILE sizes=@FILE",
 )

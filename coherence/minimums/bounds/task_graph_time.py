@@ -110,5 +110,9 @@ BOUND = Bound(
     proofs=(Recheck("smt", "start times of the example", starts, ProofGrade.PART),),
     witness=Witness("the best list schedule, executed", scheduled),
     telemetry=("times of steps", "which step needs which"),
+    display=(
+        r"\max\left( \max_{\text{paths}} \sum_{i \text{ on it}} \mathrm{times}_i, \; \frac{1}{m} \sum_i "
+        r"\mathrm{times}_i \right)"
+    ),
     unread="it is of tasks one by one: times=A,B edges=0>1",
 )

@@ -89,4 +89,8 @@ BOUND = Bound(
     ),
     telemetry=("links with their rates",),
     applies=exits,
+    display=(
+        r"\max\left( 0, 1 - \frac{c(\mathrm{devices})}{\sum_{i \in \mathrm{devices}} r_i} \right), \quad "
+        r"c \text{ the least cut to all others, } r_i \text{ the rates of their wires}"
+    ),
 )

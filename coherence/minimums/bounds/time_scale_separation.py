@@ -94,5 +94,9 @@ BOUND = Bound(
     proofs=(Recheck("smt", "trace and determinant", routh, ProofGrade.UNIVERSAL),),
     witness=Witness("bisection on computed eigenvalues", eigenvalues, 1 + 1e-6),
     telemetry=("time constants of both loops",),
+    display=(
+        r"-\frac{\mathrm{a22}}{\mathrm{a11}} \quad \text{where } \mathrm{a11} > 0, \text{ else } \infty, \quad "
+        r"\mathrm{a11} \, \mathrm{a22} > \mathrm{a12} \, \mathrm{a21}"
+    ),
     unread="it is of the four numbers of two coupled loops; `analyze` takes those of a design together",
 )

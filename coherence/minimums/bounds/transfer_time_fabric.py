@@ -87,5 +87,9 @@ BOUND = Bound(
     proofs=(Recheck("dual", "prices and routes meet on four fabrics", dual),),
     witness=Witness("routes, added up wire by wire", routed),
     telemetry=("bytes of each demand", "links with their rates"),
+    display=(
+        r"\min\left\{ T : \text{flows that carry each demand of } \mathrm{demands} \text{ in } T \text{ "
+        r"fit into the wires together} \right\}"
+    ),
     unread="no key states which bytes go from where to where at once; fabric=@DESIGN takes its links",
 )
