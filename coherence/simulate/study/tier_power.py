@@ -17,7 +17,7 @@ from coherence.language.design import Component, Design
 from coherence.language.infrastructure import Hosting, Tier
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.processes.numbers import lower
-from coherence.simulate.processes.stations import served_by
+from coherence.simulate.processes.stations import READY, served_by
 from coherence.simulate.requests.program import Program
 
 if TYPE_CHECKING:
@@ -58,10 +58,12 @@ def _tier_power(design: Design, tier: Tier, program: Program, notes: list[str]) 
     hosted = [one for one in design.components.values() if one.runs_on is not None and one.runs_on.text == tier.name]
     stations = {pool.name: [s.name for s in program.stations if _serves(design, s.name, pool)] for pool in hosted}
     others = [name for name, own in stations.items() if len(own) != 1]
+    uncounted = [pool.name for pool in hosted if not _is_counted(design, pool)]
     unsaid = [one.name for one in hosted if _devices(one) is None and tier.name in design.claims]
     why = next(iter([
         *(f"its {key} is not stated" for key in lacking),
         *(f"{name} on it is no one queue of requests" for name in others),
+        *(f"the members of {name} are not stated" for name in uncounted),
         *(f"`devices` of {name} is not stated" for name in unsaid),
     ]), "")  # fmt: skip
     idle, full = drawn.get("idle_power"), drawn.get("full_power")
@@ -112,6 +114,14 @@ def _check_order(tier: Tier, drawn: dict[str, float | None]) -> None:
 def _serves(design: Design, station: str, pool: Component) -> bool:
     component = design.components.get(station)
     return component is not None and served_by(design, component) is pool
+
+
+def _is_counted(design: Design, pool: Component) -> bool:
+    """Returns whether the servers of a pool are its members: as many copies, or as many as a loop gives it."""
+    actuations = (loop.actuation for loop in design.loops.values() if loop.actuation is not None)
+    written = {actuation.signal.text for actuation in actuations if actuation.signal is not None}
+    one_by_one = pool.part is None or pool.part.text != "batcher"
+    return one_by_one and (isinstance(pool.copies, Quantity) or any(f"{pool.name}.{word}" in written for word in READY))
 
 
 def _devices(component: Component) -> float | None:

@@ -81,6 +81,7 @@ def test_powers_that_cannot_be_are_refused(before: str, after: str, message: str
             "devices: 1}, copies: 8}, job: {runs_on: gpu, copies: 2}",
             "job on it is no one queue of requests",
         ),
+        ("copies: 8", "capacity: 8 req/s", "the members of pool are not stated"),
         ("{tier: gpu, devices: 1}", "gpu", "`devices` of pool is not stated"),
     ],
 )
