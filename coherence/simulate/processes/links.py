@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from coherence.base.errors import InputError, Problem
 from coherence.base.graphs import reached
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
@@ -97,7 +98,6 @@ def _exchanges(design: Design, notes: list[str]) -> Iterator[tuple[str, tuple[St
     for gang in exchanging(design):
         notes += notes_of(gang)
         for exchange in gang.exchanges:
-            notes += [f"{exchange.name} passes no link: {exchange.needs}"] if exchange.needs else []
             own = [station for hop in exchange.hops for station in _hop(exchange, hop, (gang.steps,), notes)]
             if own:
                 yield exchange.name, tuple(own)
@@ -114,6 +114,10 @@ def _sources(design: Design, caller: str) -> tuple[str, ...]:
 def _hop(transfer: Transfer, hop: Hop, sources: Sequence[str], notes: list[str]) -> Iterator[Station]:
     rate, latency = hop.link.constants.get("bandwidth"), hop.link.constants.get("latency")
     name = f"link {hop.shared_name}"
+    for what, stated in (("bandwidth", rate), ("count", hop.link.count)):
+        if isinstance(stated, Quantity) and stated.low <= 0:
+            message = f"{what} of {name} is {stated}: {transfer.name} would never arrive"
+            raise InputError([Problem(stated.place, message, f"state a {what} above 0, or leave the link out")])
     if isinstance(rate, Quantity) and rate.low > 0 and transfer.carries is not None:
         size = lower(transfer.carries, f"carries of {transfer.name}", notes)
         takes = Service(size / lower(rate, f"bandwidth of {name}", notes), "constant", 0.0)

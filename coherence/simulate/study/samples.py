@@ -13,7 +13,7 @@ from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.reads import recorded
 from coherence.language.design import Design
 from coherence.model.elaborate import elaborate
-from coherence.model.gangs import exchanging
+from coherence.model.gangs import exchanging, gangs
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import FIRST_BURST, Processes, has_requests, processes, requested
 from coherence.simulate.processes.exchanges import exchanged, with_step_times
@@ -83,6 +83,8 @@ def _study(
     outcome = steady_outcome(program.program, setting, runner, scheduled=scheduled)
     drawn: list[str] = []
     tier_powers(design, program.program, drawn)
+    exchanges = (exchange for gang in gangs(design) for exchange in gang.exchanges)
+    drawn += [f"{exchange.name} passes no link: {exchange.needs}" for exchange in exchanges if exchange.needs]
     notes = [
         *program.assumptions,
         *drawn,

@@ -55,7 +55,10 @@ class LinkWay:
         low = self.capacity(high=False)
         if low is None or self.capacity(high=True) is None:
             return f"needs bandwidth of the link {self.name}"
-        return f"needs a link {self.name} that is there: its bandwidth or count is 0" if low <= 0 else ""
+        if low <= 0:
+            return f"needs a link {self.name} that is there: its bandwidth or count is 0"
+        unsaid = next((exchange.name for _, exchange in self.exchanges if exchange.carries is None), "")
+        return f"needs `carries` of {unsaid}, which goes over the link {self.name}" if unsaid else ""
 
 
 @dataclass(frozen=True)

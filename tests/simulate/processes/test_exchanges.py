@@ -120,3 +120,26 @@ def test_what_stands_for_the_gang_is_said_of_its_first() -> None:
     stated = GANG.replace("copies: 3,", "copies: 3, mtbf: 10 d,")
     with pytest.raises(InputError, match="right is of the gang of left, where mtbf of all of them is stated"):
         jobs_of(read_text(stated, "d"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        (
+            "bandwidth: 1 GB/s",
+            "bandwidth: 0 GB/s",
+            "bandwidth of link east - west is 0 GB/s: left -> right would never",
+        ),
+        ("latency: 2 ms", "count: 0", "count of link east - west is 0: left -> right would never arrive"),
+    ],
+)
+def test_a_link_that_carries_nothing_is_refused(before: str, after: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        study(read_text(ALONE.replace(before, after), "d"), Setting(until=10.0, seeds=(1,)))
+
+
+def test_a_gang_between_whose_tiers_no_link_leads_says_so() -> None:
+    run = study(
+        read_text(ALONE.replace("ends: [east, west]", "ends: [east, south]"), "d"), Setting(until=10.0, seeds=(1,))
+    )
+    assert any(note.startswith("left -> right passes no link: needs a link") for note in run.assumptions)
