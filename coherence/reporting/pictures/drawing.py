@@ -18,7 +18,7 @@ from coherence.reporting.pictures.figure import fitted, title_lines
 from coherence.reporting.pictures.markup import Child, Element, Shown, Verbatim, h
 
 LEAST = 0.62  # of its size: a drawing in a page that is narrower scrolls
-LETTER = 6.5  # width of a letter of 12 px
+LETTER, NAME_LETTER = 6.5, 7.0  # width of a letter of 12 px, and of one of a name, which has no narrow blanks
 MOST_ROOM = 150.0  # px that a column of names gets beside its own
 VIEW, NAMESPACE = "viewBox", "http://www.w3.org/2000/svg"
 
@@ -68,7 +68,7 @@ def cut(text: str, width: float, letter: float = LETTER) -> str:
 def more_room(names: Iterable[str], left: float) -> float:
     """Returns how many px wider than `left` a column of names is, so that long ones fit; MOST_ROOM at most."""
     longest = max(map(len, names), default=0)
-    return min(MOST_ROOM, max(0.0, LETTER * longest + 24 - left))
+    return min(MOST_ROOM, max(0.0, NAME_LETTER * longest + 24 - left))
 
 
 def moved(marks: Sequence[Child], right: float) -> tuple[Child, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.number_text import render_clock
-from coherence.reporting.pictures.drawing import Drawing, cut, more_room, moved, words_at
+from coherence.reporting.pictures.drawing import NAME_LETTER, Drawing, cut, more_room, moved, words_at
 from coherence.reporting.pictures.markup import Child, h
 from coherence.reporting.pictures.timeline import ticks
 
@@ -58,7 +58,7 @@ def matrix_map(title: str, columns: Sequence[str], rows: Sequence[HeatRow]) -> D
 def _names(rows: Sequence[HeatRow], room: float) -> Iterator[Child]:
     for place, row in enumerate(rows):
         y = TOP + ROW * place
-        yield words_at(LEFT - 14, y + 15, cut(row.name, LEFT + room - 24), "ink", anchor="end")
+        yield words_at(LEFT - 14, y + 15, cut(row.name, LEFT + room - 24, NAME_LETTER), "ink", anchor="end")
 
 
 def _fields(rows: Sequence[HeatRow], across: float) -> Iterator[Child]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from coherence.base.number_text import render_clock, render_seconds
-from coherence.reporting.pictures.drawing import LETTER, Drawing, cut, more_room, moved, words_at
+from coherence.reporting.pictures.drawing import LETTER, NAME_LETTER, Drawing, cut, more_room, moved, words_at
 from coherence.reporting.pictures.markup import Child, h
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 860.0, 190.0, 60.0, 30.0, 30.0
@@ -53,7 +53,7 @@ def _scale(low: float, high: float, height: float) -> Iterator[Child]:
 
 def _row(name: str, spans: Sequence[Span], y: float, ends: tuple[float, float], room: float) -> Iterator[Child]:
     """Yields a policy's name and its times; a key is written where it does not reach into the one before."""
-    yield words_at(LEFT - 14, y + 4, cut(name, LEFT + room - 24), "ink", anchor="end")
+    yield words_at(LEFT - 14, y + 4, cut(name, LEFT + room - 24, NAME_LETTER), "ink", anchor="end")
     yield h("path", d=f"M{LEFT:.0f} {y:.1f}H{WIDTH - RIGHT:.0f}", class_="rule")
     free = 0.0
     for key, low, high in sorted(spans, key=lambda span: span[1:]):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.number_text import render_clock
-from coherence.reporting.pictures.drawing import Drawing, cut, more_room, moved, words_at
+from coherence.reporting.pictures.drawing import NAME_LETTER, Drawing, cut, more_room, moved, words_at
 from coherence.reporting.pictures.markup import Child, h
 from coherence.reporting.pictures.timeline import ticks
 
@@ -44,7 +44,7 @@ def _at(time: float, end: float) -> float:
 
 def _lane(lane: Lane, y: float, end: float, room: float) -> Iterator[Child]:
     """Yields a name, its bars as one shape, and its moments as another one."""
-    yield words_at(LEFT - 14, y + 16, cut(lane.name, LEFT + room - 24), "ink", anchor="end")
+    yield words_at(LEFT - 14, y + 16, cut(lane.name, LEFT + room - 24, NAME_LETTER), "ink", anchor="end")
     yield h("path", d=f"M{LEFT:.0f} {y + ROW / 2:.1f}H{WIDTH - RIGHT:.0f}", class_="rule")
     bars = [(_at(first, end), max(_at(last, end) - _at(first, end), 1.5)) for first, last in lane.spans]
     if bars:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coherence.reporting.pictures.drawing import Drawing, cut, more_room, moved, words_at
+from coherence.reporting.pictures.drawing import NAME_LETTER, Drawing, cut, more_room, moved, words_at
 from coherence.reporting.pictures.markup import Child, h
 
 WIDTH, LEFT, RIGHT, ROW, TOP, WORDS = 860.0, 250.0, 150.0, 24.0, 22.0, 140.0
@@ -61,7 +61,7 @@ def _axis(ends: tuple[float, float], bottom: float) -> Iterator[Child]:
 
 
 def _row(row: ChangeRatio, y: float, ends: tuple[float, float], room: float) -> Iterator[Child]:
-    yield words_at(LEFT - 14, y + 4, cut(row.name, LEFT + room - 24), "ink", anchor="end")
+    yield words_at(LEFT - 14, y + 4, cut(row.name, LEFT + room - 24, NAME_LETTER), "ink", anchor="end")
     x0, x1 = _at(row.low, ends), _at(row.high, ends)
     sides = _end(x0, y, 6 if row.low < ends[0] else 0) + _end(x1, y, -6 if row.high > ends[1] else 0)
     yield h("path", d=f"M{x0:.1f} {y:.1f}H{x1:.1f}{sides}", class_="span")

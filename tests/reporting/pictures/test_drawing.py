@@ -33,7 +33,7 @@ def test_a_number_stays_beside_its_unit() -> None:
 
 def test_long_names_get_more_room_up_to_an_end() -> None:
     assert more_room(["short"], 200.0) == 0.0
-    assert more_room(["x" * 40], 200.0) == 6.5 * 40 + 24 - 200
+    assert more_room(["x" * 40], 200.0) == 7.0 * 40 + 24 - 200
     assert more_room(["x" * 400], 200.0) == MOST_ROOM
     assert moved((words_at(1, 2, "x"),), 0.0) == (words_at(1, 2, "x"),)
 
