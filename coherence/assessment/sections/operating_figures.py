@@ -29,7 +29,10 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
         return (note(f"Not computed: {runs.refused or 'no request is served in a run of this design'}."),)
     before = _figures(runs.before) if runs.before is not None else None
     shown = _alone(after) if before is None else _beside(before, after)
-    return (shown, note(WORDS), reproduced("simulate", assessment.path, *runs.command))
+    both = [assessment.before[0], "--against"] if assessment.before and before is not None else []
+    again = ["diff", "--since", assessment.since] if assessment.since else ["simulate", *both]
+    options = () if assessment.since else runs.command
+    return (shown, note(WORDS), reproduced(*again, assessment.path, *options))
 
 
 def _alone(figures: Mapping[Named, StudyReading]) -> Child:

@@ -9,6 +9,7 @@ import pytest
 
 from coherence.assessment.parts.runs import RunAnswers
 from coherence.assessment.sections import operating_figures
+from coherence.findings.finding import Accounting, Report
 from coherence.language.reading import read_text
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import study
@@ -63,3 +64,11 @@ def test_a_station_that_others_call_has_no_mean_wait_and_no_run_says_why() -> No
     assert ("web", "mean wait") not in _rows(RunAnswers(inner))
     text = rendered(operating_figures.section(replace(assessed(), runs=RunAnswers(refused="too long"))))
     assert "Not computed: too long" in text
+
+
+def test_the_command_compares_both_designs_on_the_same_chances() -> None:
+    runs = RunAnswers(_made(0.0, 4.0), _made(25.0, 40.0))
+    both = replace(assessed(), runs=runs, before=("earlier.yaml", Report((), Accounting(), ())))
+    text = rendered(operating_figures.section(both))
+    assert "coherence simulate earlier.yaml --against design.yaml --for" in text
+    assert "coherence diff --since abc design.yaml" in rendered(operating_figures.section(replace(both, since="abc")))
