@@ -38,7 +38,8 @@ class RunAnswers:
     @property
     def end(self) -> float:
         """Returns how long the runs lasted, s."""
-        return max((float(curve.times[-1]) for curve in self.course.curves), default=0.0)
+        until = self.study.setting.until if self.study else 0.0
+        return max((float(curve.times[-1]) for curve in self.course.curves), default=until)
 
     @property
     def command(self) -> tuple[str, ...]:

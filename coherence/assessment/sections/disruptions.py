@@ -39,7 +39,8 @@ def _lanes(assessment: Assessment) -> Iterator[Lane]:
     runs = assessment.runs
     for promise in runs.study.promises if runs.study else ():
         if promise.verdict is PromiseVerdict.BROKEN and promise.seconds is not None and promise.seed in (1, None):
-            yield Lane(f"promise {promise.promise.name} broken", moments=(promise.seconds,))
+            when = "last not so" if promise.promise.kind.startswith("eventually") else "first broken"
+            yield Lane(f"promise {promise.promise.name}: {when}", moments=(promise.seconds,))
     for curve in curves_of(runs.course, "succeed"):
         yield Lane(f"{curve.thing}: failing", tuple(spans(curve.times, curve.values < SUCCEED, runs.end)), (), "bad")
     servers = {curve.thing: curve for curve in curves_of(runs.course, "servers")}

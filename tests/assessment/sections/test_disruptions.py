@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from coherence.assessment.sections import disruptions
+from coherence.language.reading import read_text
 from coherence.simulate.study.course import WriteMark
-from tests.assessment.run_assessments import assessed, curve, rendered
+from coherence.simulate.study.repeated_runs import JudgedPromise, PromiseVerdict
+from tests.assessment.run_assessments import DESIGN, assessed, curve, rendered
 
 
 def test_failures_waits_bounds_and_acts_have_lanes() -> None:
@@ -28,3 +32,13 @@ def test_failures_waits_bounds_and_acts_have_lanes() -> None:
 
 def test_a_quiet_run_has_no_timeline() -> None:
     assert "nothing was disrupted" in rendered(disruptions.section(assessed()))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [("always pool.copies <= 5", "kept: first broken"), ("eventually_always pool.copies == 5", "kept: last not so")],
+)
+def test_the_moment_of_a_promise_says_which_breach_it_is(sentence: str, words: str) -> None:
+    promise = read_text(f"{DESIGN}promises: {{kept: {sentence}}}\n").promises["kept"]
+    broken = JudgedPromise(promise, PromiseVerdict.BROKEN, "not so", seed=1, seconds=7.0)
+    assert f"promise {words}" in rendered(disruptions.section(assessed(promises=(broken,))))
