@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coherence.base.number_text import render_seconds
-from coherence.exploring.sweeps import MARKS, Cell, points
+from coherence.exploring.sweeps import MARKS, MOST_NAMED, Cell, points
 from coherence.exploring.swept_numbers import Axis
+from coherence.reporting._words import plural
 from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
 
 WIDEST = 100  # columns of the map
@@ -39,7 +40,7 @@ def text(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> str:
         lines += _map(axes, cells)
         notes = [f"{count} x {reason}" for reason, count in reasons.most_common(10)]
     lines += ["", "  ".join(f"{MARKS[v]} {v} {counts[v]}" for v in MARKS if counts[v])]
-    lines += [f"  {note}" for note in (*_notes(cells), *notes)]
+    lines += [f"  {note}" for note in (*_notes(axes, cells), *notes)]
     return "\n".join(lines) + "\n"
 
 
@@ -86,8 +87,8 @@ def _map(axes: Sequence[Axis], cells: Sequence[Cell]) -> list[str]:
     return lines
 
 
-def _notes(cells: Sequence[Cell]) -> list[str]:
-    """Returns the periods of what swings."""
+def _notes(axes: Sequence[Axis], cells: Sequence[Cell]) -> list[str]:
+    """Returns the periods of what swings, and at how many points that is no loop of which a value is swept."""
     swings = [cell for cell in cells if cell.verdict == "oscillates" and cell.period]
     if not swings:
         return []
@@ -97,7 +98,12 @@ def _notes(cells: Sequence[Cell]) -> list[str]:
         if periods[0] == periods[-1]
         else f"{render_seconds(periods[0])} to {render_seconds(periods[-1])}"
     )
-    return [f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}"]
+    notes = [f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}"]
+    own = {axis.key.split(".")[1] for axis in axes if axis.key.startswith("loops.")}
+    strange = [c for c in swings if own and len(c.loops) < MOST_NAMED and own.isdisjoint(c.loops)]
+    others = Counter(" and ".join(cell.loops) for cell in strange)
+    words = [f"{plural(n, 'point')}: what swings is {loops}, no value of which is swept" for loops, n in others.items()]
+    return [*notes, *words]
 
 
 def as_json(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> dict[str, Any]:
@@ -134,7 +140,7 @@ def figure(system: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> Figure:
         log,
         cells=tuple(rectangles),
     )
-    return Figure(f"Sweep of {system}", (panel,), 1)
+    return Figure(f"Sweep of {system}", (panel,), 1, tuple(_notes(axes, cells)))
 
 
 def axis_label(axis: Axis) -> str:
@@ -170,7 +176,7 @@ def _curve(system: str, axis: Axis, cells: Sequence[Cell]) -> Figure:
     if growths:
         line = Line("linearised, for small deviations", growths)
         panels.append(Panel("growth per lap (above 1: unstable)", label, "factor", (line,), (), log, levels=(1.0,)))
-    return Figure(f"Sweep of {system}", tuple(panels), 2)
+    return Figure(f"Sweep of {system}", tuple(panels), 2, tuple(_notes([axis], cells)))
 
 
 def _dots(marks: Mapping[str, tuple[tuple[float, float], ...]]) -> tuple[Dots, ...]:

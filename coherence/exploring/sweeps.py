@@ -38,6 +38,7 @@ from coherence.simulate.execute.exact import MissingValueError
 from coherence.simulate.execute.starts import fixed_at
 from coherence.simulate.execute.timeline import told_choices
 
+MOST_NAMED = 6  # loops of a point at most
 WORST = ("settles", "undecided", "oscillates")
 NO_LOOP = "the design has no loop in feedback, and a sweep judges nothing else: ask coherence check"
 MARKS = {"settles": "o", "conflict": "!", "oscillates": "x", "undecided": "?", "refused": "-"}
@@ -150,7 +151,7 @@ def run_verdict(model: Model, values: tuple[str, ...], deadline: Deadline) -> Ce
         period = None if answer.period is None else float(answer.period)
         why = answer.how if answer.verdict == "undecided" else ""
         assumes = () if answer.shown is None else told_choices(group.model, answer.shown)
-        cell = Cell(values, answer.verdict, group.names[:6], period, growth, why, assumes)
+        cell = Cell(values, answer.verdict, group.names[:MOST_NAMED], period, growth, why, assumes)
         if WORST.index(cell.verdict) > WORST.index(worst.verdict) or not worst.loops:
             worst = cell
     return worst

@@ -99,3 +99,13 @@ def test_one_key_is_drawn_as_a_strip_with_periods_and_growth() -> None:
     assert swings == {"oscillates": [[2, 20], [10, 90]]}  # what settles has no period
     assert [list(point) for point in growth.lines[0].points] == [[10, 1.25]]
     assert len(figure("d", [axis("gain", 1)], LINE[:1]).panels) == 1
+
+
+def test_what_swings_and_is_not_swept_is_named_in_text_and_picture() -> None:
+    axes = [axis("loops.own.period", 1, 2, 3)]
+    loops = (("other",), ("own",), tuple("abcdef"))
+    cells = [cell("oscillates", str(at), period=20.0, loops=names) for at, names in enumerate(loops, 1)]
+    note = "1 point: what swings is other, no value of which is swept"
+    assert note in text("d", axes, cells)
+    assert note in figure("d", axes, cells).notes
+    assert "no value" not in text("d", [axis("gain", 1)], cells[:1])
