@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coherence.base.units import ONE, SECOND, Dimension
-from coherence.language.design import Component, Design, Loop
+from coherence.language.design import Component, Design, Limit, Loop
 from coherence.language.expressions.tree import (
     Arithmetic,
     Call,
@@ -90,6 +90,8 @@ def check(design: Design, reading: Reading) -> None:
     for loop in design.loops.values():
         _check_target(loop, world, reading)
         _check_writes(loop, design, world, reading)
+    for limit in design.limits.values():
+        _check_limit(limit, world, reading)
 
 
 def dimension_of(formula: Formula, world: Known) -> Dimension | None:
@@ -109,6 +111,17 @@ def _check_plant(component: Component, plant: Formula, world: Known, reading: Re
         reading.problem(
             plant.place, f"{what} is {actual}, {wanted} expected", "`step: T` makes it a value, else a rate"
         )
+
+
+def _check_limit(limit: Limit, world: Known, reading: Reading) -> None:
+    """Reports a cap or floor in another unit than what is counted; a bare number, and in a window a count, fit."""
+    counted = _Checker(limit.counts, world, Reading()).of(limit.counts.tree) if limit.counts is not None else None
+    if counted is None:
+        return
+    wanted = [counted, ONE] if limit.window is None else [counted, counted * SECOND, ONE]
+    for stated in (limit.at_most, limit.at_least, limit.but_at_least):
+        if isinstance(stated, Quantity) and stated.high and not any(stated.dimension.fits(one) for one in wanted):
+            reading.problem(stated.place, f"{limit.counts} is {counted}, the limit is {stated.dimension}", UNITE)
 
 
 def _check_target(loop: Loop, world: Known, reading: Reading) -> None:

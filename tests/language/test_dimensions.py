@@ -102,6 +102,10 @@ def test_what_does_not_fit_is_shown_where_it_stands(condition: str, message: str
         ("  a: {trigger: {enter: p > 1 s, leave: p < 1 kW}}", "'1 s' (s) is compared with 'p' (W)"),
         ("  a: {rules: [{when: 5}]}", "'5' is a number, a condition is expected"),
         ("limits: {a: {counts: p, at_most: 3}}", ""),
+        ("limits: {a: {counts: p, at_most: 3 kW}}", ""),
+        ("limits: {a: {counts: p, at_most: 3 s}}", "p is W, the limit is s"),
+        ("limits: {a: {counts: p, at_most: 3 kW, window: 1 s}}", ""),
+        ("limits: {a: {counts: p, at_most: 3 MB, window: 1 s}}", "p is W, the limit is B"),
         ("claims: {h: p + pool.wait}", "'pool.wait' (s) is added to 'p' (W)"),
     ],
 )
