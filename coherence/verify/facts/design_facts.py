@@ -12,10 +12,12 @@ from coherence.base.reads import ReadTable, unnoted
 from coherence.findings.question_input import Subject
 from coherence.language import names
 from coherence.language.design import Component, Design, Limit
+from coherence.language.entries.repeated_sends import sends_again
 from coherence.language.expressions.tree import Name, Tree, rename
 from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES
+from coherence.language.workloads import Randomness
 from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.facts.ranges import Values, enclosure, hull, point, unknown
 from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_of, writers
@@ -104,6 +106,7 @@ def _gather(facts: DesignFacts, subject: Subject) -> None:
         _component(facts, component)
     for workload in design.workload.values():
         _constants(facts, workload.name, {"rate": workload.rate, **workload.constants})
+    _attempts(facts)
     for tier in design.tiers.values():
         _constants(facts, tier.name, {"count": tier.count, **tier.constants})
     for name, given in design.places.items():
@@ -125,6 +128,20 @@ def _gather(facts: DesignFacts, subject: Subject) -> None:
         counts = facts.tree(limit.counts.tree) if limit.counts is not None else None
         if isinstance(counts, Name):
             facts.counted.setdefault(counts.path, []).append(limit)
+
+
+def _attempts(facts: DesignFacts) -> None:
+    """Puts what each workload of one rate sends: that, and where something is sent again, that or more."""
+    again = sends_again(facts.design)
+    for name, workload in facts.design.workload.items():
+        path, rate, arrivals = f"{name}.attempts", workload.rate, workload.arrivals
+        if rate is None or (isinstance(arrivals, Randomness) and arrivals.switches):
+            continue
+        if name in again:
+            facts.values.put(path, partial(Interval, rate.low, None))
+            facts.places[path] = rate.place
+        else:
+            facts.outputs.put(path, partial(Name, f"{name}.rate"))
 
 
 def _component(facts: DesignFacts, component: Component) -> None:

@@ -60,7 +60,7 @@ def demanded(facts: DesignFacts, tree: Tree) -> Tree:
 
 def least(facts: DesignFacts, demand: LatencyDemand) -> Tree | None:
     """Returns what every state that keeps the demand fulfils; None where numbers are missing."""
-    arrivals, rate = _range(facts, demand.latency.arrivals), _range(facts, demand.latency.rate)
+    arrivals, rate = _first_tries(facts, demand.latency.arrivals), facts.range(Name(demand.latency.rate))
     if arrivals.low is None or rate.high is None or arrivals.low <= 0 or rate.high <= 0:
         return None
     count = fewest(demand.demand, arrivals.low, rate.high, surely=False)
@@ -84,13 +84,15 @@ def _by_arrivals(latency_demand: LatencyDemand, arrivals: Interval, rate: Fracti
 
 def enough(facts: DesignFacts, demand: LatencyDemand) -> int | None:
     """Returns how many servers keep the demand whatever the ranges allow; None where none do or numbers are missing."""
-    arrivals, rate = _range(facts, demand.latency.arrivals), _range(facts, demand.latency.rate)
+    arrivals, rate = facts.range(Name(demand.latency.arrivals)), facts.range(Name(demand.latency.rate))
     if arrivals.high is None or rate.low is None or arrivals.high <= 0 or rate.low <= 0:
         return None
     return fewest(demand.demand, arrivals.high, rate.low, surely=True)
 
 
-def _range(facts: DesignFacts, path: str) -> Interval:
+def _first_tries(facts: DesignFacts, path: str) -> Interval:
+    """Returns the range of what comes at the least: the rates of workloads, without what is sent again."""
+
     def plain(name: str) -> str:
         thing, _, signal = name.partition(".")
         sent = signal == "attempts" and thing in facts.design.workload

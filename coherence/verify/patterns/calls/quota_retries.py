@@ -12,7 +12,8 @@ of all workloads, and A, the sends that each becomes while every one is refused.
   that fills it is shown; without one it is asked for.
   Where the limit says `refused: do not count`, it empties again, and nothing is claimed.
 - lambda A W <= q: no retries can fill it (with the stated burst as well, where there is one); asked where somebody else
-  sends there, of whom no workload says how often.
+  sends there, of whom no workload says how often, and where answers may come after the time limit of a try and what
+  is asked for again could fill it.  A proof assumes that tries of which nothing is said are answered in time.
 
 Callers that wait as long as the answer says (`pause: from answer`) come back when the window is over; how many of them
 at once is not stated, so nothing is claimed.
@@ -46,7 +47,7 @@ count against the limit per minute.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -72,6 +73,7 @@ QUESTION = Question("COH247", "quota-retries", "ai.04 runtime control coherence"
 QUESTIONS = (QUESTION,)
 
 
+IN_TIME = "no try of {} runs into its time limit"
 REFUSED_COUNTS = "what is refused counts against the quota as well"
 
 
@@ -87,6 +89,8 @@ class Quota:
     flows: tuple[tuple[Workload, Way], ...]
     share: str = ""
     unstated: tuple[str, ...] = ()  # who else sends there, of whom nothing says how often
+    timed: tuple[RetryPolicy, ...] = ()  # calls whose tries come again where they run into their time limit
+    late: tuple[RetryPolicy, ...] = ()  # those of which stated times are longer than it
 
     @property
     def rate(self) -> Fraction:
@@ -129,7 +133,10 @@ def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     flows = tuple((workload, way) for workload, sizes in coming for way in heaviest(tree, sizes))
     share = next((share for _, sizes in coming if (share := open_share(tree, sizes))), "")
     unstated = tuple(name for name in unstated_sources(subject.design, callee) if caller is None or name == caller)
-    return Quota(limit, most, callee, most.low, window.high, flows, share, unstated) if flows else None
+    plans = dict.fromkeys(plan for _, way in flows for plan in way if plan.retries and plan.limit is not None)
+    timed = tuple(plan for plan in plans if any(cause.name == "timeout" for cause in plan.causes))
+    late = tuple(p for p in timed if p.limit is not None and tree.work[p.callee].answer.most > p.limit.low)
+    return Quota(limit, most, callee, most.low, window.high, flows, share, unstated, timed, late) if flows else None
 
 
 def _flows(
@@ -147,8 +154,10 @@ def _flows(
     return tuple(flows)
 
 
-def _sends(way: Way) -> Fraction | None:
+def _sends(way: Way, late: Sequence[RetryPolicy] = ()) -> Fraction | None:
     """Returns the most sends of one first try while all are refused, within the limits that end tries; None: no bound.
+
+    Tries of the calls that are `late` may also run into their time limits.
 
     Of each try two copies, where they may be sent.  A try that its caller cancels ends what it has begun.  A refusal
     comes at once, but a try that begins retries itself may last until its limit.
@@ -157,7 +166,7 @@ def _sends(way: Way) -> Fraction | None:
     for number, plan in enumerate(way, start=1):
         end = least(limit, plan.deadline.high if plan.deadline is not None else None)
         lasts = any(inner.tries != 1 for inner in way[number:])
-        refused = [cause for cause in plan.causes if lasts or cause.name != "timeout"]
+        refused = [cause for cause in plan.causes if lasts or plan in late or cause.name != "timeout"]
         counts = [plan.tries if end is None else started(plan.best(cause), end) for cause in refused]
         if None in counts:
             return None
@@ -170,14 +179,18 @@ def _cancels(plan: RetryPolicy) -> bool:
     return plan.limit is not None and plan.call.cancels
 
 
-def _total(quota: Quota, *, peak: bool = False, again: bool = False, least: bool = False) -> Fraction | None:
-    """Returns sends per second: over a long time or at the peak of bursts, of first tries or with all that come
-    again."""
+def _total(
+    quota: Quota, *, peak: bool = False, again: bool = False, least: bool = False, late: Sequence[RetryPolicy] = ()
+) -> Fraction | None:
+    """Returns sends per second: over a long time or at the peak of bursts, of first tries or with all that come again.
+
+    `late`: calls whose tries may run into their time limits as well.
+    """
     total = Fraction(0)
     for workload, way in quota.flows:
         assert workload.rate is not None
         rate = least_rate(workload) if least else peak_rate(workload) if peak else long_run_rate(workload)
-        times = _sends(way) if again else Fraction(1)
+        times = _sends(way, late) if again else Fraction(1)
         if times is None:
             return None
         total += rate * times
@@ -226,6 +239,8 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
     elif again is not None and again <= quota.rate and quota.unstated:
         needs = f"needs the rate of {' and '.join(quota.unstated)} (`workload:`), who also sends to {quota.callee}"
         yield QUESTION.undecided(needs, _places(quota), quota.of)
+    elif again is not None and again <= quota.rate and (needs := _too_late(quota)):
+        yield QUESTION.undecided(needs, _places(quota), quota.of)
     elif again is not None and again <= quota.rate:
         held = peak is not None and peak <= quota.rate
         yield _proved(quota, peak, "") if held and peak is not None else _proved(quota, again, "once a burst is over, ")
@@ -241,6 +256,25 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
         bursts = [w.name for w, _ in quota.flows]
         needs = f"needs a burst of {bursts[0]} that fills {quota.limit.name}: its retries would then keep it full"
         yield QUESTION.undecided(needs, _places(quota), quota.of)
+
+
+def _repeated(quota: Quota) -> tuple[RetryPolicy, ...]:
+    """Returns the calls whose tries would fill a quota if they ran into their time limits."""
+    most = _total(quota, again=True, late=quota.timed)
+    return () if most is not None and most <= quota.rate else quota.timed
+
+
+def _too_late(quota: Quota) -> str:
+    """Returns what is needed where answers that come too late could fill a quota; empty where they could not."""
+    late = _total(quota, again=True, late=quota.late)
+    if late is not None and late <= quota.rate:
+        return ""
+    come = f"{render_quantity(late)} req/s come" if late is not None else "nothing bounds what comes"
+    tries = " and ".join(plan.name for plan in quota.late)
+    allowed = render_quantity(quota.rate)
+    return (
+        f"needs that tries of {tries} are answered in time: {come} where none is, {quota.limit.name} allows {allowed}"
+    )
 
 
 def _unsaid(subject: Subject, quota: Quota) -> Iterator[Finding]:
@@ -279,7 +313,7 @@ def _proved(quota: Quota, most: Fraction, when: str) -> Finding:
     cancelling = dict.fromkeys(plan.callee for _, way in quota.flows for plan in way[:-1] if _cancels(plan))
     return QUESTION.proved(
         message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script),
-        assumptions=[CANCELS.format(name) for name in cancelling],
+        assumptions=[*map(CANCELS.format, cancelling), *(IN_TIME.format(plan.name) for plan in _repeated(quota))],
     )  # fmt: skip
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.units import ONE, Dimension
+from coherence.base.units import ONE, SECOND, Dimension
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Limit
+from coherence.language.dimensions import Known as Dimensions
+from coherence.language.dimensions import dimension_of
+from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
 from coherence.language.schema_kinds import Quantity
@@ -23,6 +27,8 @@ from coherence.verify.facts.ranges import Corner, extremes, truth
 from coherence.verify.timers.recurrences import counts_events
 from coherence.verify.timers.removals import OUT
 
+EVEN = "what comes in each window of {} is its rate times the window"
+PER_SECOND = ONE / SECOND
 MEANT_TO_FILL = ("wait", "reject", "evict and redo")  # a limit that does this is a mechanism, not a promise
 
 
@@ -30,6 +36,12 @@ def demand(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
     """Yields the cap, and the floor, against everything that the count may be."""
     assert limit.counts is not None
     counts = facts.tree(limit.counts.tree)
+    window = limit.window if _is_rate(facts, limit, counts) else None
+    if window is not None and counted_sends(facts.design, limit.counts.tree)[0] is not None:
+        return  # `quota_retries` judges sends
+    if isinstance(window, Quantity):
+        facts.put(f"{limit.name}.window", window)
+        counts = Arithmetic("*", counts, Name(f"{limit.name}.window"))
     for bound, op in ((cap(facts, limit), "<="), (floor(facts, limit), ">=")):
         if bound is None:
             continue
@@ -40,6 +52,28 @@ def demand(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
             yield question.undecided(f"needs {_spoken(missing[0])}", (limit.place,), (limit.name,))
         else:
             yield from _judged(question, subject, facts, limit, Compare(op, counts, bound))
+
+
+def _is_rate(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:
+    """Decides whether a limit allows so many in a window, and counts how many come per second."""
+    bound = limit.at_most if limit.at_most is not None else limit.at_least
+    if limit.counts is None or not isinstance(limit.window, Quantity) or not isinstance(bound, Quantity):
+        return False
+    signals = {path: stated.dimension for path, stated in facts.quantities.items()}
+    workloads = facts.design.workload.values()
+    signals |= {f"{w.name}.attempts": w.rate.dimension for w in workloads if w.rate is not None}
+    dimension = dimension_of(replace(limit.counts, tree=counts), Dimensions(signals, {}))
+    return dimension is not None and dimension.physical == PER_SECOND and bound.dimension.physical != PER_SECOND
+
+
+def _in_window(limit: Limit, claim: Compare) -> bool:
+    """Decides whether a claim is about what comes in the window of its limit."""
+    return f"{limit.name}.window" in used(claim.left)
+
+
+def _counted(limit: Limit, claim: Compare) -> str:
+    """Renders what a limit counts."""
+    return f"{limit.counts} in {limit.window}" if _in_window(limit, claim) else str(limit.counts)
 
 
 def _spoken(path: str) -> str:
@@ -76,12 +110,12 @@ def _judged(
         yield _conflict(question, subject, facts, limit, claim, excess, certain=holds is False)
     elif not meant:
         yield question.undecided(
-            f"whether {limit.counts} keeps to {limit.name}: {_why_open(facts.values, used(beyond), claim)}",
+            f"whether {_counted(limit, claim)} keeps to {limit.name}: {_why_open(facts.values, used(beyond), claim)}",
             _places(facts, limit, claim, ()), (limit.name,),
         )  # fmt: skip
     elif excess is not None and excess[1].value > 0 and _refuses_members(facts, limit, claim.left):
         yield question.undecided(
-            f"needs whether {limit.name} is meant to refuse what members hold: {limit.counts} can be "
+            f"needs whether {limit.name} is meant to refuse what members hold: {_counted(limit, claim)} can be "
             f"{render_quantity(_value(claim.left, excess[1]), _dimension(limit))}, more than it allows "
             "(`intended: why`; where it is not, `when_full: fail and lose`)",
             _places(facts, limit, claim, ()), (limit.name,),
@@ -130,13 +164,15 @@ def _proved(question: Question, facts: DesignFacts, limit: Limit, claim: Compare
     numbers = {"count": (worst or Fraction(0), ""), "limit": (limited or Fraction(0), "")}
     touches = worst == limited and _dimension(limit).physical != ONE
     script = claimed(claim, facts.values, whole=facts.whole) or claimed(_plain(claim.op, worst, limited), {})
-    message = f"{limit.counts} keeps to {limit.name}"
+    message = f"{_counted(limit, claim)} keeps to {limit.name}"
+    even = (EVEN.format(limit.name),) if _in_window(limit, claim) else ()
     return question.proved(
         message,
         _places(facts, limit, claim, ()),
         (limit.name, *_writers(facts, used(claim.left))),
         arithmetic(numbers, certificate=script),
         margin=not touches,
+        assumptions=even,
     )
 
 
@@ -162,15 +198,12 @@ def _conflict(
     shown, allowed = (render_quantity(value, _dimension(limit)) for value in (count, bound))
     cause = ", ".join(f"{path} = {render_quantity(value, _unit_of(facts, path))}" for path, value in values.items())
     word = "at most" if claim.op == "<=" else "at least"
-    message = (
-        f"{limit.counts} can be {shown}, {limit.name} is {word} {allowed}"
-        if not certain
-        else f"{limit.counts} is {shown}, {limit.name} is {word} {allowed}"
-    )
+    counted = _counted(limit, claim)
+    message = f"{counted} {'is' if certain else 'can be'} {shown}, {limit.name} is {word} {allowed}"
     then = f": {limit.when_full}" if limit.when_full else ""
     witness = [
-        Step(None, cause or f"{limit.counts}"),
-        Step(None, f"{limit.counts} is {shown}, the limit is {allowed}{then}"),
+        Step(None, cause or counted),
+        Step(None, f"{counted} is {shown}, the limit is {allowed}{then}"),
     ]
     numbers = {"count": (count, ""), "limit": (bound, ""), **{path: (value, "") for path, value in values.items()}}
     return question.conflict(

@@ -3,7 +3,8 @@
 ## What
 Evaluates what a limit counts over the ranges that the design states, with the limit's own rounding, and
 compares it with the cap: `2 * agent.turns + 1` for 3 to 20 turns against 25 steps.  Equality fits, since
-counts are whole.  A limit that waits or sheds is meant to be reached and is judged only when it always is.
+counts are whole.  A rate (`web.rate`) is counted over the window of the limit.  A limit that waits or sheds is meant
+to be reached and is judged only when it always is.
 A disruption budget is the same question from the other side: with the fewest copies that an autoscaler may
 choose, at least one must be free to go.  Of two caps on one count only the smaller ever binds.
 

@@ -11,7 +11,7 @@ from coherence.base.places import Place
 from coherence.findings.question_input import Subject
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
-from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, rename
+from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree
 from coherence.language.schema_kinds import Formula
 from coherence.model.laws import inside, rounded_back
 from coherence.verify.actions.loop_directions import of_setpoint, seen
@@ -68,20 +68,11 @@ def _promises(subject: Subject, facts: DesignFacts) -> Iterator[Requirement]:
 
 
 def full(facts: DesignFacts, tree: Tree) -> Tree:
-    """Returns the tree over constants and commands; where nobody retries, the attempts of a workload are its rate.
+    """Returns the tree over constants and commands.
 
     An upper bound on a latency is the lower bound on servers that it needs at the least.
     """
-    design = facts.design
-    calling = {call.caller.text for call in design.calls if call.caller is not None}
-    changing = {name for name, w in design.workload.items() if getattr(w.arrivals, "switches", ())}
-
-    def inner(path: str) -> str:
-        thing, _, signal = path.partition(".")
-        plain = signal == "attempts" and thing in design.workload and thing not in calling | changing
-        return f"{thing}.rate" if plain and f"{thing}.rate" in facts.values else facts.bare.get(path, path)
-
-    return rename(facts.tree(rename(demanded(facts, tree), inner)), inner)
+    return facts.tree(demanded(facts, tree))
 
 
 def _limits(subject: Subject, facts: DesignFacts) -> Iterator[Requirement]:
