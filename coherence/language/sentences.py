@@ -18,6 +18,11 @@ from coherence.language.words import EVENTS
 
 _DOTTED = r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?"
 _HAPPENS = {word: kind for kind, words in EVENTS.items() for word in words}
+_OF_OTHER_LOGICS = re.compile(r"\b(?:within|until|unless|implies|whenever|leads to)\b")
+FORMS = (
+    "write `c`, `always c`, `never c`, `eventually c`, `eventually_always c`, `x reaches v`, `a before b`, "
+    "`after e then f within T` or `attempts(x) per call(y) <= n`"
+)
 _OCCURRENCE = re.compile(rf"(first |last |all of )?({_DOTTED}) ({'|'.join(_HAPPENS)})")
 
 
@@ -182,6 +187,9 @@ def _condition_promise(leaf: Scalar, text: str, reading: Reading) -> Promise | N
     if match := re.fullmatch(r"(.+) reaches (.+)", text):
         goal = _formula(leaf, f"{match[1]} == {match[2]}", reading)
         return Promise("eventually", text, leaf.place, condition=goal) if goal else None
+    if other := _OF_OTHER_LOGICS.search(text):
+        reading.problem(leaf.place, f"'{other[0]}' is no word of a promise here", FORMS)
+        return None
     kind, _, rest = text.partition(" ")
     if kind not in ("always", "never", "eventually", "eventually_always"):
         kind, rest = "always", text

@@ -349,6 +349,14 @@ def test_promises(text: str, kind: str) -> None:
     assert (promise.kind, promise.name, promise.text) == (kind, "p", text)
 
 
+@pytest.mark.parametrize(("text", "word"), [("chat within 15 s", "within"), ("x.a > 1 until x.b > 2", "until")])
+def test_the_forms_of_promises_are_told_for_words_of_other_logics(text: str, word: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_text(f"coherence: 1\npromises: {{p: {text}}}\n")
+    assert [problem.message for problem in caught.value.problems] == [f"'{word}' is no word of a promise here"]
+    assert "after e then f within T" in caught.value.problems[0].remedy
+
+
 def test_the_condition_of_a_promise_stands_where_it_is_written() -> None:
     text = "coherence: 1\npromises: {p: never  a.b >= 3}\n"
     condition = read(text).promises["p"].condition
