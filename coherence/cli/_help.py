@@ -12,8 +12,8 @@ Usage: coherence COMMAND [OPTIONS] ...
 Commands:
 """
 TAIL = """
-  coherence COMMAND --help   options of a command
-  coherence --version        version of the tool
+  coherence COMMAND --help   options of a command; also coherence help COMMAND
+  coherence --version, -V    version of the tool
   --color auto|always|never  of any command; NO_COLOR and FORCE_COLOR are heard too
   --in NAME                  of any command: the design as it is in this one of its environments
   --memory SIZE              of any command: what needs more is not answered (default: nearly all that is free)

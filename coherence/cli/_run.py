@@ -78,8 +78,8 @@ def _main(words: list[str]) -> Any:
     from coherence.base.version import VERSION
     from coherence.cli._conduct import conduct_of, conducted, defaults
 
-    conduct = conduct_of(words)
-    group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
+    conduct = conduct_of([*words[1:], "--help"] if words[:1] == ["help"] else words)
+    group = click.version_option(VERSION, "--version", "-V", prog_name="coherence")(Commands(name="coherence"))
     with conducted(conduct), memory_limit(conduct.memory):
         return group.main(
             args=conduct.words, prog_name="coherence", standalone_mode=False, default_map=defaults(commands())
@@ -91,7 +91,7 @@ def _code(words: list[str]) -> int:
         code = _main(words)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
-        error.show()
+        sys.stderr.write(_usage_text(error))
         return 2
     except click.Abort:
         sys.stderr.write("stopped\n")
@@ -121,6 +121,15 @@ def _code(words: list[str]) -> int:
             "  this is a defect of coherence; please report the input\n"
         )
         return 3
+
+
+def _usage_text(error: click.ClickException) -> str:
+    """Returns what click says as our own errors are said, with the page of the command that was meant."""
+    message = error.format_message().strip().rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    initial = message[:1].lower() if message[1:2].islower() else message[:1]
+    refusal = f"error: {initial}{message[1:]}\n"
+    return refusal + (f"  help: {context.command_path} --help\n" if context is not None else "")
 
 
 def _code_of_end(error: BaseException) -> int | None:

@@ -195,3 +195,31 @@ def test_a_run_is_given_memory_and_no_size_is_refused(capsys: pytest.CaptureFixt
 def test_a_size_without_a_unit_of_bytes_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["rules", "--memory=200M"]) == 2
     assert "no size with a unit of bytes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "--nope"], "error: no such option '--nope'"),
+        (["fit"], "error: missing argument 'PATH'"),
+        (["simulate", "d.yaml", "--runs", "0"], "error: invalid value for '--runs'"),
+        (["chekc"], "error: there is no command 'chekc'; did you mean 'check'?"),
+        (["help", "chekc"], "error: there is no command 'chekc'; did you mean 'check'?"),
+    ],
+)
+def test_a_wrong_command_line_is_told_as_every_error_is(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith(said)
+    assert all(line.startswith("  help: coherence") for line in told[1:])
+
+
+def test_help_and_version_have_their_short_forms(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for words in (["help", "check"], ["check", "--help"], ["-V"], ["--version"]):
+        assert run(words) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] != ""
+    assert shown[2] == shown[3] != ""
