@@ -12,6 +12,11 @@ from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
+COMPARED = {  # pages without sessions that a test lays beside the program
+    "commands.md": "cli/test_command_features.py", "language.md": "cli/test_small_commands.py",
+    "licences.md": "test_licences.py", "parts.md": "models/test_parts.py",
+    "words.md": "language/test_words.py",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -20,6 +25,17 @@ def test_sessions_give_what_the_page_says(page: Path) -> None:
         pytest.importorskip("control")
     found = doctest.testfile(str(page), module_relative=False, encoding="utf-8", optionflags=doctest.ELLIPSIS)
     assert found.failed == 0
+
+
+def test_a_page_without_a_session_is_compared_or_says_that_it_is_not_executed() -> None:
+    silent = [page for page in PAGES if ">>> " not in page.read_text() and page.name != "index.md"]
+    for page in silent:
+        test = COMPARED.get(page.name)
+        if test is not None:
+            assert page.name in (ROOT / "tests" / test).read_text(), page.name
+        else:
+            assert "Nothing on this page is executed by the tests" in page.read_text(), page.name
+    assert COMPARED.keys() <= {page.name for page in silent}
 
 
 def test_every_page_is_reached_from_the_index() -> None:

@@ -20,7 +20,7 @@ HEAD = """# Beside the linters
 
 The same manifests ([tests/incidents/manifests.md](../tests/incidents/manifests.md), from public threads): what
 `coherence` finds in them, and what linters document. Linters were read, not run; `no` is no documented check.
-Written by `python -m tests.incidents.linters`.
+Written by `python -m tests.incidents.linters`. Nothing on this page is executed by the tests.
 
 """
 
