@@ -1,4 +1,4 @@
-"""Says which engines read a key: they answer about a design of the tests with it and do not name it as not read.
+"""Says which engines read a key: another value of it changes their answers about some design of the tests.
 
 The table beside this file is measured by `python -m tests.perturbation.readers`.
 """

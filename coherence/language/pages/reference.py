@@ -22,11 +22,12 @@ Every quantity has its unit, and zero fits any. `a .. b` is one unknown constant
 time; a duration of something that happens (`takes`, `fails`, `jitter`) is drawn anew each time by nature.
 `absent` and `unlimited` are values. A key that an answer did not read is named beside the answer.
 
-An engine reads a key (the column `read by`) where it answers about some design of the tests that has the key and does
-not name it as not read, and a key that holds others where it reads one of them: verify and loops are the questions of
-`check` (COH2xx and the like, COH3xx) with `analyze`, simulate is `simulate`, causal `fit`, minimums `bound`.
-`not shown` stands where no design of the tests shows it, which does not say that nothing reads it; keys whose words are
-for people have none.
+An engine reads a key (the column `read by`) where another value of it changes its answers about some design of the
+tests, and a key that holds others where it reads one of them: verify and loops are the questions of `check` (COH2xx and
+the like, COH3xx) with `analyze`, simulate is `simulate`, causal `fit`, minimums `bound`.
+`not shown` stands where no such change was found, which does not say that nothing reads it: names of other things
+(`tier`, `per`), values that must fit others (`quantiles` their mean), what `report`, `fit` and `watch` lay beside a
+design (`prices`, `telemetry`).  Keys whose words are for people have none.
 """
 UNKNOWN = "No design of the tests shows which engine reads it"
 
