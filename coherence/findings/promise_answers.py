@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Verdict
@@ -20,22 +20,26 @@ def promise_answers(design: Design, findings: Iterable[Finding]) -> dict[str, Fi
     spots: dict[Spot, list[str]] = {}
     for name, promise in design.promises.items():
         spots.setdefault(_spot(promise.place), []).append(name)
+    lines = {line for _, line, _ in spots}
     for finding in findings if design.promises else ():
         possible = finding.code in TOGETHER and finding.verdict is Verdict.PROVED
-        for name in _promises_of(design, finding, spots) if finding.verdict in ORDER and not possible else ():
+        for name in _promises_of(design, finding, spots, lines) if finding.verdict in ORDER and not possible else ():
             known = worst.get(name)
             if known is None or ORDER.index(finding.verdict) < ORDER.index(known.verdict):
                 worst[name] = finding
     return worst
 
 
-def _promises_of(design: Design, finding: Finding, spots: Mapping[Spot, Sequence[str]]) -> Iterator[str]:
+def _promises_of(
+    design: Design, finding: Finding, spots: Mapping[Spot, Sequence[str]], lines: Collection[int]
+) -> Iterator[str]:  # fmt: skip
     """Yields the promises that a finding points at, or names where nothing else has the name."""
     for name in finding.of:
         if name in design.promises and name not in design.loops and name not in design.components:
             yield name
     for place in finding.places:
-        yield from spots.get(_spot(place), ())
+        if place.line in lines:
+            yield from spots.get(_spot(place), ())
 
 
 def _spot(place: Place) -> Spot:

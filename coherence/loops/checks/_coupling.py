@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from itertools import permutations
 
 from coherence.base.graphs import reached
+from coherence.base.queries import cached
 from coherence.language.design import Component, Design, Loop, Relay
 from coherence.language.expressions import names as names_of
 from coherence.language.names import component_formulas, loop_formulas, resolve
@@ -69,7 +70,7 @@ def _follows(loop: Loop) -> bool:
 def _reach(design: Design) -> Reach:
     depends: dict[str, set[str]] = {}
     for loop in design.loops.values():
-        read = (path for f in loop_formulas(loop) for path in names_of(f.tree))
+        read = _read_by_loop(loop)
         depends.setdefault(loop.name, set()).update(_node(resolve(path, design), design) for path in read)
         if loop.actuation and loop.actuation.signal:
             depends.setdefault(_node(loop.actuation.signal.text, design), set()).add(loop.name)
@@ -79,10 +80,16 @@ def _reach(design: Design) -> Reach:
     return {name: frozenset(_reached(depends, depends[name]) & design.loops.keys()) for name in design.loops}
 
 
-def _read_by(component: Component) -> list[str]:
+@cached
+def _read_by_loop(loop: Loop) -> tuple[str, ...]:
+    return tuple(path for f in loop_formulas(loop) for path in names_of(f.tree))
+
+
+@cached
+def _read_by(component: Component) -> tuple[str, ...]:
     law = component.state.text.partition("=")[2] if component.state else ""  # what stands before is what it moves
     words = re.findall(r"[a-z][a-z0-9_.]*", law)
-    return [*words, *(path for f in component_formulas(component) for path in names_of(f.tree))]
+    return (*words, *(path for f in component_formulas(component) for path in names_of(f.tree)))
 
 
 def _node(path: str, design: Design) -> str:

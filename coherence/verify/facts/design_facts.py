@@ -20,7 +20,7 @@ from coherence.language.words import STATES
 from coherence.language.workloads import Randomness
 from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.facts.ranges import Values, enclosure, hull, point, unknown
-from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_of, writers
+from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_of, writers, writers_by_thing
 
 COPIES = STATES["wanted"]  # what an autoscaler writes to choose how many members a thing has
 
@@ -114,9 +114,7 @@ def _gather(facts: DesignFacts, subject: Subject) -> None:
             _constants(facts, name, {key: value for key, value in given.items() if f"{name}.{key}" not in facts.values})
     for path, path_writers in facts.written.items():
         _written(facts, path, path_writers)
-    by_thing: dict[str, dict[str, list[Writer]]] = {path.partition(".")[0]: {} for path in facts.written}
-    for path, path_writers in facts.written.items():
-        by_thing[path.partition(".")[0]][path] = path_writers
+    by_thing = writers_by_thing(design)
     for thing in dict.fromkeys(path.partition(".")[0] for path in (*facts.written, *facts.values)):
         _copies(facts, thing, by_thing.get(thing, {}))
     if any(component.part for component in design.components.values()):

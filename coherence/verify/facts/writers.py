@@ -61,6 +61,15 @@ def writers(design: Design) -> dict[str, list[Writer]]:
 
 
 @cached
+def writers_by_thing(design: Design) -> dict[str, dict[str, list[Writer]]]:
+    """Returns thing -> signal of it -> the loops that write it."""
+    by_thing: dict[str, dict[str, list[Writer]]] = {}
+    for path, path_writers in writers(design).items():
+        by_thing.setdefault(path.partition(".")[0], {})[path] = path_writers
+    return by_thing
+
+
+@cached
 def _writer(loop: Loop, signal: str) -> Writer:
     actuation = loop.actuation
     assert actuation is not None

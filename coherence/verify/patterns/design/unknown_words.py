@@ -43,7 +43,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.words import ACTIVITIES, COUNTS, STATES
 from coherence.model.laws import counts_members
 from coherence.verify.facts.design_facts import wanted
-from coherence.verify.facts.writers import writers
+from coherence.verify.facts.writers import writers_by_thing
 from coherence.verify.timers.removals import LEFT, OUT
 
 QUESTION = Question("COH108", "unknown-word", fires=Verdict.UNDECIDED, proves=False)
@@ -107,7 +107,9 @@ def _written(design: Design, loop: Loop) -> str:
     component = design.components.get(thing)
     if component is None or component.part is not None or word in (*IN_LOOPS, ""):
         return ""
-    if thing not in _called(design) or not counts_members(loop) or f"{thing}.{word}" in wanted(writers(design), thing):
+    if thing not in _called(design) or not counts_members(loop):
+        return ""
+    if f"{thing}.{word}" in wanted(writers_by_thing(design).get(thing, {}), thing):
         return ""
     return f"{thing}.{word}" if _read_beside_loops(design).isdisjoint((word, f"{thing}.{word}")) else ""
 
