@@ -15,6 +15,7 @@ from coherence.causal.fitting.gram import Column
 from coherence.causal.session.constant_terms import constant_terms, hidden_between
 from coherence.causal.session.context import Context
 from coherence.causal.session.influence_picture import graph
+from coherence.causal.telemetry.header import signal_and_labels
 
 ORDER = 20
 HEADER = ("cause", "effect", "delay", "strength", "95 % interval", "seen", "told by")
@@ -75,7 +76,8 @@ def _alike_refusals(fitted: Fitted) -> Iterator[str]:
 def _nothing(context: Context) -> str:
     wanted = set(context.wanted)
     out = sorted({one.what for one in context.usable[0].excluded} & wanted)
-    missing = sorted(wanted - {*context.whole.names, *out})
+    present = {signal_and_labels(name)[0] for name in context.whole.names}.union(context.whole.names)
+    missing = sorted(wanted - {*present, *out})
     lacking = [("signals of the design without a column", missing), ("left out", out)]
     return "; ".join((
         "no influence has both its ends in the telemetry",

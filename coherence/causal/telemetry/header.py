@@ -70,6 +70,12 @@ def labelled(name: str, labels: Mapping[str, str]) -> str:
     return f"{name}{{{text}}}"
 
 
+def signal_and_labels(name: str) -> tuple[str, str]:
+    """Returns `name` and `{k="v"}` apart; the labels are empty where there are none."""
+    signal, brace, labels = name.partition("{")
+    return (signal, brace + labels) if signal and labels.endswith("}") else (name, "")
+
+
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 

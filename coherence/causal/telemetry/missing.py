@@ -13,6 +13,7 @@ from coherence.base.number_text import render_decimal
 from coherence.base.units import shorten
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.telemetry.alignment import factor_of, spacings_of
+from coherence.causal.telemetry.header import signal_and_labels
 from coherence.causal.telemetry.problems import several
 from coherence.causal.telemetry.resampling import resets
 from coherence.causal.telemetry.skew import Skew, skews
@@ -68,8 +69,10 @@ def report(telemetry: Telemetry, series: Series, *, wanted: Iterable[str] = ()) 
         for signal in telemetry.signals
     )  # fmt: skip
     names, design = dict.fromkeys(signal.name for signal in telemetry.signals), dict.fromkeys(wanted)
-    without_column = tuple((name, did_you_mean(name, names)) for name in design if name not in names)
-    without_signal = tuple(name for name in names if name not in design) if design else ()
+    present = {signal_and_labels(name)[0] for name in names}.union(names)  # members of a fleet have columns
+    without_column = tuple((name, did_you_mean(name, names)) for name in design if name not in present)
+    unknown = (name for name in names if not {name, signal_and_labels(name)[0]} & design.keys())
+    without_signal = tuple(unknown) if design else ()
     ends = (float(series.times[0]), float(series.times[-1])) if len(series) else span
     return TelemetryReport(
         rows, telemetry.origins, skews(telemetry), series.excluded, without_column, without_signal,

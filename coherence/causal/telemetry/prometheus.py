@@ -25,7 +25,7 @@ from coherence.causal.telemetry.header import labelled
 from coherence.causal.telemetry.http_config import NO_LOGIN, HttpLogin
 from coherence.causal.telemetry.joining import joined
 from coherence.causal.telemetry.parts import Rows, Story, part
-from coherence.causal.telemetry.problems import problem, several
+from coherence.causal.telemetry.problems import problem
 from coherence.causal.telemetry.prometheus_answers import (
     MOST_REMARKS,
     AnswerShapeError,
@@ -134,7 +134,7 @@ def queried(
                 (signal, f"the query gives nothing: {shorten(str(query))}", "check its labels and the range")
             )
         if len(series) > 1:
-            notes.append(f"{signal}: {several(len(series), 'series', 'series')}; add sum(...) to its query for one")
+            notes.append(f"{signal}: {len(series)} series, each a member; add sum(...) to its query for one")
         rows += _named(name, signal, str(query), series, read.address.secrets)
     if problems:
         raise InputError(problems)
