@@ -103,7 +103,7 @@ def execute(
     if strange:
         raise UsageError(f"there is no loop '{strange[0]}': {did_you_mean(strange[0], [x.name for x in model.loops])}")
     choices = Choices({model.resolve(path): number for path, number in stated.items()}, order=tuple(order))
-    with answered(model.design.file):
+    with answered(model.design):
         instants = tuple(executed(model, choices, until=Fraction(seconds(until, "until")), looks_last=True))
     return RunResult({**head("execute"), "instants": [_row(each) for each in instants]}, instants, model, choices,
                      name_of(design))  # fmt: skip

@@ -10,7 +10,11 @@ from fractions import Fraction
 from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
+from coherence.language.design import Design
+from coherence.language.expressions import names
 from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.names import component_formulas, formulas, members, resolve
+from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.bursts import BurstError, bursts
 from coherence.simulate.execute.exact import Choices, Instant, MissingValueError, execute
@@ -57,7 +61,7 @@ def exactly(model: Model, setting: Setting, watch: PromiseWatch | None = None) -
     """Returns the one exact run of a model without chance, which a watch sees.  Raises InputError."""
     until = Fraction(setting.until)
     bounded(model, setting)
-    with answered(model.design.file):
+    with answered(model.design):
         noise = _noise(model, setting).schedule(model, until)
         choices = Choices(setting.values, schedule=(*bursts(model, until, values=setting.values), *noise))
         return execute(model, choices, until=until, see=watch.see if watch is not None else None, looks_last=True)
@@ -79,19 +83,39 @@ def bounded(model: Model, setting: Setting) -> None:
 
 
 @contextmanager
-def answered(file: str) -> Iterator[None]:
-    """Yields what a run needs, or cannot carry, as an InputError."""
-    here = Place(file, 1, 1, 1, 1)
+def answered(design: Design) -> Iterator[None]:
+    """Yields what a run of a design needs, or cannot carry, as an InputError."""
+    here = Place(design.file, 1, 1, 1, 1)
     try:
         yield
     except MissingValueError as error:
-        remedy = f"state it in the design, or give it here: --set {error.path}=..."
-        raise InputError([Problem(here, f"needs {error}", remedy)]) from None
+        place = next(_readers(design, error.path), here)
+        remedy = f"state it in the design, or give it here: --set {error.path}=...{_known_of(design, error.path)}"
+        raise InputError([Problem(place, f"needs {error}", remedy)]) from None
     except BurstError as error:
         raise InputError([Problem(here, str(error), "change the burst, or choose a shorter --for")]) from None
     except NotExactError as error:
         remedy = error.remedy or "state it in numbers that + - * /, min, max and if reach"
         raise InputError([Problem(here, str(error), remedy)]) from None
+
+
+def _readers(design: Design, path: str) -> Iterator[Place]:
+    """Yields the places of the expressions that read a path."""
+    inside = (formula for component in design.components.values() for formula in component_formulas(component))
+    for formula in (*formulas(design), *inside):
+        if any(resolve(name, design) == path for name in names(formula.tree)):
+            yield formula.place
+
+
+def _known_of(design: Design, path: str) -> str:
+    """Returns what a component has beside the path that it lacks, as an end of a sentence."""
+    component = design.components.get(path.partition(".")[0])
+    if component is None:
+        return ""
+    model, own = elaborate(design), f"{component.name}."
+    computed = (path.removeprefix(own) for path in (*model.states, *model.outputs) if path.startswith(own))
+    known = sorted({*members(component, design), *computed})
+    return f"; {component.name} has {', '.join(known)}" if known else ""
 
 
 def _for_ever(model: Model, setting: Setting) -> tuple[tuple[str, ...], tuple[Fraction, Fraction] | None]:

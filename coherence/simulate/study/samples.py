@@ -270,7 +270,7 @@ class RequestsUnderLoops:
 
         program = with_step_times(design, requests.program, seed=seed, until=setting.until)
         requests = replace(requests, program=program)
-        self.made, self.setting, self.file = requests, setting, design.file
+        self.made, self.setting, self.design = requests, setting, design
         self.powers = tier_powers(design, program, [])
         self.gangs, self.traces = {gang.steps: gang.name for gang in exchanging(design)}, trace
         every, limits = setting.until / SAMPLES, Limits(live=setting.live, events=setting.events)
@@ -285,7 +285,7 @@ class RequestsUnderLoops:
         self.warming: list[Mapping[str, Array]] = []
         if design.loops:
             bounded(run_model(design), setting)
-        with answered(self.file):
+        with answered(self.design):
             coupled = bool(design.loops) or (watch is not None and bool(watch.conditions()))
             if watch is not None and not coupled:
                 watch.start(seed)
@@ -294,7 +294,7 @@ class RequestsUnderLoops:
 
     def advance(self, until: float) -> None:
         """Go on to a time (s).  Raises InputError for what loops need, StoppedRunError for more than a run may use."""
-        with answered(self.file):
+        with answered(self.design):
             (self.loops or self.run).advance(until)
         if self.run.stopped:
             raise StoppedRunError(self.run.stopped)

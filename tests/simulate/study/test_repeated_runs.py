@@ -82,6 +82,15 @@ def test_what_is_open_can_be_given() -> None:
     assert found.readings
 
 
+def test_what_a_component_lacks_is_asked_for_where_it_is_read_and_what_it_has_is_named() -> None:
+    text = SWINGING.replace("load /", "web.queue /")
+    with pytest.raises(InputError) as caught:
+        study(read_text(text, "d.yaml"), Setting(60.0))
+    (problem,) = caught.value.problems
+    assert (problem.message, problem.place.line > 1) == ("needs a value of web.queue", True)
+    assert "; web has desired, load," in problem.remedy
+
+
 def test_nothing_to_run_is_an_error_with_a_remedy() -> None:
     with pytest.raises(InputError, match="nothing here runs"):
         study(
