@@ -11,6 +11,7 @@ SOURCE: ordinary and two-stage least squares; Benjamini and Hochberg 1995 for th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -119,33 +120,48 @@ def from_grams(found: Grams, plan: EquationPlan) -> Fitted:
 
 
 def nodes_of(products: Grams, sums: Floats, equations: Iterable[Equation]) -> Iterator[FittedNode]:
-    """Yields the estimate of each equation, from the columns that it uses."""
-    for equation in equations:
-        yield node_of(*_part(products, sums, equation), equation)
+    """Yields the estimate of each equation."""
+    for own, of_own, equation, held in _with_clocks_held(products, sums, equations):
+        yield node_of(own, of_own, equation, held=held)
 
 
 def strengths_of(products: Grams, sums: Floats, equations: Iterable[Equation]) -> Iterator[Floats]:
     """Yields the coefficients of each equation, (replicates, columns), and nothing of how sure they are."""
-    for equation in equations:
-        part, own = _part(products, sums, equation)
-        drawn = _estimated(part, own, equation, _held(own, part, equation))[1]
+    for own, of_own, equation, held in _with_clocks_held(products, sums, equations):
+        drawn = _estimated(own, of_own, equation, held)[1]
         middle = drawn.mean(axis=0)
         yield middle + equation.spread * (drawn - middle)
 
 
-def _part(products: Grams, sums: Floats, equation: Equation) -> tuple[Grams, Floats]:
-    """Returns the sums of products of the columns that an equation uses, and those of its replicates."""
-    places = [0, *products.index(equation.used)]
-    return products.of(equation.used), block(sums, places, places)
+def _with_clocks_held(
+    products: Grams, sums: Floats, equations: Iterable[Equation]
+) -> Iterator[tuple[Grams, Floats, Equation, Floats | None]]:
+    """Yields each equation with sums of products, and the same with its clocks held fixed (None: it is exact).
+
+    Clocks that several equations share are taken out once, of all columns; others of the columns of their equation.
+    """
+    every = tuple(equations)
+    sharing = Counter(equation.clocks for equation in every if not equation.exact)
+    held: dict[tuple[Column, ...], Floats] = {}
+    for equation in every:
+        if equation.exact:
+            yield products, sums, equation, None
+        elif sharing[equation.clocks] > 1:
+            if equation.clocks not in held:
+                held[equation.clocks] = held_fixed(products, sums, equation.clocks)
+            yield products, sums, equation, held[equation.clocks]
+        else:
+            places = [0, *products.index(equation.used)]
+            own, of_own = products.of(equation.used), block(sums, places, places)
+            yield own, of_own, equation, held_fixed(own, of_own, equation.clocks)
 
 
-def _held(sums: Floats, products: Grams, equation: Equation) -> Floats | None:
-    return None if equation.exact else held_fixed(products, sums, equation.clocks)
+def node_of(products: Grams, sums: Floats, equation: Equation, *, held: Floats | None = None) -> FittedNode:
+    """Returns the estimate of one equation for every sum of products in `sums` (the first is the whole).
 
-
-def node_of(products: Grams, sums: Floats, equation: Equation) -> FittedNode:
-    """Returns the estimate of one equation for every sum of products in `sums` (the first is the whole)."""
-    held = _held(sums, products, equation)
+    `held`: the same sums with the equation's clocks held fixed, where they are at hand.
+    """
+    held = held_fixed(products, sums, equation.clocks) if held is None and not equation.exact else held
     scaled, coefficients = _estimated(products, sums, equation, held)
     coefficients = coefficients[:1] + equation.spread * (coefficients - coefficients[:1])
     regressors, target = _regressors(products, equation)
