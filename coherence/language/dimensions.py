@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from coherence.base.units import ONE, SECOND, Dimension
 from coherence.language.design import Component, Design, Limit, Loop
+from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.expressions.tree import (
     Arithmetic,
     Call,
@@ -91,7 +92,7 @@ def check(design: Design, reading: Reading) -> None:
         _check_target(loop, world, reading)
         _check_writes(loop, design, world, reading)
     for limit in design.limits.values():
-        _check_limit(limit, world, reading)
+        _check_limit(limit, design, world, reading)
 
 
 def dimension_of(formula: Formula, world: Known) -> Dimension | None:
@@ -113,15 +114,31 @@ def _check_plant(component: Component, plant: Formula, world: Known, reading: Re
         )
 
 
-def _check_limit(limit: Limit, world: Known, reading: Reading) -> None:
-    """Reports a cap or floor in another unit than what is counted; a bare number, and in a window a count, fit."""
-    counted = _Checker(limit.counts, world, Reading()).of(limit.counts.tree) if limit.counts is not None else None
+def _check_limit(limit: Limit, design: Design, world: Known, reading: Reading) -> None:
+    """Reports a cap or floor in another unit than what is counted; a bare number, and in a window a count, fit.
+
+    What is sent in a window is a count, whatever it is: a rate beside the window would be divided by it.
+    """
+    if limit.counts is None:
+        return
+    tree, (callee, caller) = limit.counts.tree, counted_sends(design, limit.counts.tree)
+    sent = callee is not None and (limit.window is not None or caller is None)
+    counted = ONE if sent or _is_count(tree, design) else _Checker(limit.counts, world, Reading()).of(tree)
     if counted is None:
         return
-    wanted = [counted, ONE] if limit.window is None else [counted, counted * SECOND, ONE]
+    wanted = [counted, ONE] if limit.window is None or sent else [counted, counted * SECOND, ONE]
     for stated in (limit.at_most, limit.at_least, limit.but_at_least):
         if isinstance(stated, Quantity) and stated.high and not any(stated.dimension.fits(one) for one in wanted):
-            reading.problem(stated.place, f"{limit.counts} is {counted}, the limit is {stated.dimension}", UNITE)
+            remedy = "write how many may be sent in which time: `at_most: 60, window: 1 min`" if sent else UNITE
+            reading.problem(stated.place, f"{limit.counts} is {counted}, the limit is {stated.dimension}", remedy)
+
+
+def _is_count(tree: Tree, design: Design) -> bool:
+    """Decides whether what a limit counts is members or requests by its form, and has no unit."""
+    if isinstance(tree, Call):
+        return tree.function in ("in flight", "count by")
+    thing, _, signal = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
+    return signal == "copies" and thing in design.components
 
 
 def _check_target(loop: Loop, world: Known, reading: Reading) -> None:

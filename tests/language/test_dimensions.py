@@ -106,6 +106,9 @@ def test_what_does_not_fit_is_shown_where_it_stands(condition: str, message: str
         ("limits: {a: {counts: p, at_most: 3 s}}", "p is W, the limit is s"),
         ("limits: {a: {counts: p, at_most: 3 kW, window: 1 s}}", ""),
         ("limits: {a: {counts: p, at_most: 3 MB, window: 1 s}}", "p is W, the limit is B"),
+        ("limits: {a: {counts: pool.copies, at_most: 3 s}}", "pool.copies is a bare number, the limit is s"),
+        ("limits: {a: {counts: pool.requests in flight, at_most: 3 GB}}", "is a bare number, the limit is B"),
+        ("limits: {a: {counts: count of pool by node, at_most: 3 s}}", "is a bare number, the limit is s"),
         ("claims: {h: p + pool.wait}", "'pool.wait' (s) is added to 'p' (W)"),
     ],
 )
@@ -151,3 +154,23 @@ def test_two_constants_add_exactly_when_their_units_fit(one: str, other: str) ->
     text = f"coherence: 1\ncomponents: {{a: {{x: 1 {one}, y: 1 {other}}}}}\nclaims: {{c: a.x + a.y}}\n"
     fits = unit(one)[1].fits(unit(other)[1])
     assert bool(problems_in(lambda: read_text(text))) != fits
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("counts: attempts(api), at_most: 60, window: 10 s", ""),
+        ("counts: attempts(api), at_most: 60 req, window: 10 s", ""),
+        ("counts: attempts(api), at_most: 60 req/s, window: 10 s", "attempts(api) is a bare number, the limit is req/s"),
+        ("counts: api.requests, at_most: 60 req/s", "api.requests is a bare number, the limit is req/s"),
+        ("counts: web.attempts, at_most: 60 req/min, window: 1 min", "web.attempts is a bare number"),
+        ("counts: web.attempts, at_most: 60 req/s", ""),
+        ("counts: attempts(api), at_most: 30 GB, window: 1 s", "attempts(api) is a bare number, the limit is B"),
+    ],
+)
+def test_what_is_sent_in_a_window_is_a_count(limit: str, message: str) -> None:
+    text = "coherence: 1\nworkload: {web: {rate: 40 req/s}}\ncomponents: {api: {copies: 3}}\n"
+    text += f"calls: [{{from: web, to: api}}]\nlimits: {{q: {{{limit}}}}}\n"
+    found = problems_in(lambda: read_text(text))
+    assert [message in p.message for p in found] == [True] * bool(message), [str(p) for p in found]
+    assert all("write how many may be sent in which time" in p.remedy for p in found)
