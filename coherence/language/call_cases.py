@@ -15,7 +15,7 @@ from coherence.base.errors import did_you_mean
 from coherence.base.queries import cached
 from coherence.base.units import shorten
 from coherence.language.design import Call, Design
-from coherence.language.schema_kinds import Quantity, Reading, Word
+from coherence.language.schema_kinds import Formula, Quantity, Reading, Word
 
 CallChain = tuple[Call, ...]  # a call, and its fallbacks in turn
 
@@ -179,10 +179,18 @@ def _written(design: Design, reading: Reading) -> None:
         elif len(bounds) != 2 or bounds[0].low < weight.low or bounds[1].high > weight.high:
             message = f"{loop.name} may write {written.text} beyond the range that is stated of it, {weight}"
             reading.problem(written.place, message, "state the bounds of the loop, and a range that holds them")
+        elif (first := loop.actuation.initial) is not None and not _within(first, weight):
+            message = f"{loop.name} finds {written.text} at {first}, beyond the range that is stated of it, {weight}"
+            reading.problem(first.place, message, "begin at a number within the range, or widen the range")
         around = (b for b in design.boundaries.values() if caller in (word.text for word in b.around))
         for boundary in (b for b in around if {"gain", "granularity"} & b.constants.keys()):
             message = f"{boundary.name} changes what is written to {written.text}, which is not read of a weight"
             reading.problem(boundary.place, message, f"leave {caller} out of it, or the loop inside it")
+
+
+def _within(first: Quantity | Formula, weight: Quantity) -> bool:
+    """Decides whether what a loop finds at the start is a number within the range of a weight."""
+    return isinstance(first, Quantity) and weight.low <= first.low and first.high <= weight.high
 
 
 def _only_case(caller: str, calls: Sequence[Call], reading: Reading) -> None:

@@ -104,6 +104,12 @@ loops:
         ),
         ("1 .. 9", "a", "", "shift may write app.cases.a beyond the range that is stated of it, 1 .. 9"),
         ("3", "a", ", bounds: [1, 9]", "shift may write app.cases.a beyond the range that is stated of it, 3"),
+        (
+            "1 .. 9",
+            "a",
+            ", from: 30, bounds: [1, 9]",
+            "shift finds app.cases.a at 30, beyond the range that is stated of it, 1 .. 9",
+        ),
         ("1 .. 9", "c", ", bounds: [1, 9]", "'app' has no weight of 'c'"),
     ],
 )
