@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from coherence.base.units import ONE, SECOND, Dimension
 from coherence.language.design import Component, Design, Limit, Loop
-from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.expressions.tree import (
     Arithmetic,
     Call,
@@ -33,6 +32,7 @@ from coherence.language.names import (
     state_formula,
     state_variable,
 )
+from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Formula, Quantity, Reading
 
 UNITE = "give both one unit"

@@ -1,4 +1,4 @@
-"""Reads roles: what an activity is to a caller, and what a count counts.
+"""Reads roles: what an activity is to a caller, and what a count counts: members, or sends.
 
 What an activity is to a caller says its component (`roles: {respond: answer}`), or its use (a timer that starts it
 makes it no part of an answer), or else its name, by this table.  A name that stands nowhere has no role: a question
@@ -10,9 +10,12 @@ from __future__ import annotations
 from coherence.base.queries import cached
 from coherence.base.units import SECOND
 from coherence.language.design import Component, Design, Timer
+from coherence.language.expressions.tree import Call as Function
+from coherence.language.expressions.tree import Name, Tree
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import ACTIVITIES, COUNTS
+from coherence.language.words import ACTIVITIES, COUNTS, STATES
 
+SENT = STATES["sent"]  # of a callee: every send to it counts
 _ROLE = {name: role for role, names in ACTIVITIES.items() for name in names}
 
 
@@ -83,3 +86,23 @@ def in_role(component: Component, wanted: str) -> list[tuple[str, Quantity]]:
 def counts(word: str, *kinds: str) -> bool:
     """Decides whether the last word of a signal says that it counts members of one of these kinds."""
     return any(word in COUNTS[kind] for kind in kinds)
+
+
+def counted_sends(design: Design, counted: Tree | None) -> tuple[str | None, str | None]:
+    """Returns what is sent to, and the one workload whose sends are counted (None: everybody's).
+
+    `attempts(api)`, `api.requests` and, of a workload that calls nothing else, `jobs.attempts` or `jobs.requests`.
+    """
+    match counted:
+        case Function(function="attempts", arguments=(Name(path=callee),)):
+            return callee, None
+        case Name(path=path):
+            thing, _, signal = path.partition(".")
+            called = {call.callee.text for call in design.calls if call.callee is not None}
+            own = {c.callee.text for c in design.calls if c.caller is not None and c.callee is not None
+                   and c.caller.text == thing}  # fmt: skip
+            if signal in SENT and thing in called:
+                return thing, None
+            if signal in SENT and thing in design.workload and len(own) == 1:
+                return next(iter(own)), thing
+    return None, None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coherence.language.design import Component, Design, Limit
-from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower

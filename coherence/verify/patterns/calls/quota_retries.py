@@ -124,7 +124,7 @@ def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
         return None
     if window.low <= 0:
         return None
-    from coherence.language.entries.counted_sends import counted_sends
+    from coherence.language.roles import counted_sends
 
     callee, caller = counted_sends(subject.design, limit.counts.tree if limit.counts is not None else None)
     if callee is None:

@@ -15,9 +15,9 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Limit
 from coherence.language.dimensions import Known as Dimensions
 from coherence.language.dimensions import dimension_of
-from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
+from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts

@@ -13,8 +13,8 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
-from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT
 from coherence.verify.facts.limits import always_holds

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.reading import read_text
+from coherence.language.roles import counted_sends
 
 DESIGN = """\
 coherence: 1
