@@ -7,7 +7,7 @@ zero fits any unit; counters (req, token, replica ...) must agree unless one sid
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from coherence.base.units import ONE, SECOND, Dimension
 from coherence.language.design import Component, Design, Limit, Loop
@@ -28,6 +28,7 @@ from coherence.language.names import (
     component_formulas,
     conditions,
     formulas,
+    paths_of_names,
     scope,
     state_formula,
     state_variable,
@@ -42,10 +43,11 @@ SAME = ("min", "max", "abs", "floor", "ceil", "delayed", "mean_over", "previous"
 
 @dataclass(frozen=True)
 class Known:
-    """Dimensions of signals by full path; None stands for any."""
+    """Dimensions of signals by full path; None stands for any.  `loops`: the signals that are called as a loop is."""
 
     signals: dict[str, Dimension]
     bare: dict[str, str]
+    loops: dict[str, list[str]] = field(default_factory=dict)
 
     def of(self, path: str) -> Dimension | None:
         return self.signals.get(self.bare.get(path, path))
@@ -71,7 +73,8 @@ def known(design: Design) -> Known:
         ends = [b for b in loop.actuation.bounds if isinstance(b, Quantity) and b.high] if loop.actuation else []
         if loop.actuation and loop.actuation.signal and ends:
             dimensions.setdefault(loop.actuation.signal.text, ends[0].dimension)
-    return Known(dimensions, bare_names(design))
+    paths = paths_of_names(design) if design.loops else {}
+    return Known(dimensions, bare_names(design), {name: paths.get(name, []) for name in design.loops})
 
 
 def check(design: Design, reading: Reading) -> None:
@@ -82,7 +85,8 @@ def check(design: Design, reading: Reading) -> None:
         checker = _Checker(formula, world, reading)
         (checker.condition if id(formula) in must_hold else checker.of)(formula.tree)
     for component in design.components.values():
-        local = Known(world.signals, scope(component, design))
+        bare = scope(component, design)
+        local = Known(world.signals, bare, {name: own for name, own in world.loops.items() if name not in bare})
         for formula in component_formulas(component):
             _Checker(formula, local, reading).of(formula.tree)
         plant = state_formula(component)
@@ -217,11 +221,15 @@ class _Checker:
         return parts[0] if tree.function in SAME else None
 
     def number(self, *trees: Tree) -> None:
-        """Reports what is a condition by its form where a number is expected."""
+        """Reports what is a condition by its form, or a loop, where a number is expected."""
         for tree in trees:
             if is_boolean(tree):
                 message = f"{_text(self.formula, tree)} is a condition, a number is expected"
                 self.reading.problem(self.formula.at(tree.span), message, "write `1 if condition else 0`")
+            elif isinstance(tree, Name) and tree.path in self.world.loops:
+                message = f"{_text(self.formula, tree)} is a loop, true while it acts; a number is expected"
+                meant = " or ".join(self.world.loops[tree.path]) or f"`1 if {tree.path} else 0`"
+                self.reading.problem(self.formula.at(tree.span), message, f"write {meant}")
 
     def condition(self, tree: Tree) -> Dimension | None:
         """Checks a part that must be true or false; report what is a number."""

@@ -80,12 +80,18 @@ def members(component: Component, design: Design) -> tuple[str, ...]:
 @cached
 @unnoted()
 def bare_names(design: Design) -> dict[str, str]:
-    """Returns for each bare name its full signal path, where one component alone has it."""
-    owners: dict[str, list[str]] = {}
+    """Returns for each bare name its full signal path, where one component alone has it and no loop is called so."""
+    paths = paths_of_names(design)
+    return {name: own[0] for name, own in paths.items() if len(own) == 1 and name not in design.loops}
+
+
+def paths_of_names(design: Design) -> dict[str, list[str]]:
+    """Returns for each bare name the full paths of all signals that are called so."""
+    paths: dict[str, list[str]] = {}
     for component in design.components.values():
         for name in members(component, design):
-            owners.setdefault(name, []).append(f"{component.name}.{name}")
-    return {name: paths[0] for name, paths in owners.items() if len(paths) == 1}
+            paths.setdefault(name, []).append(f"{component.name}.{name}")
+    return paths
 
 
 def scope(component: Component, design: Design) -> dict[str, str]:

@@ -28,8 +28,20 @@ def role(component: Component, activity: str) -> str:
 @cached
 def _started(design: Design) -> dict[str, str]:
     """Returns the activities that a timer starts, each with the timer: they wait for no caller."""
-    timers = (timer for timer in design.timers.values() if timer.then is not None and timer.then.kind == "starts")
-    return {timer.then.subject: timer.name for timer in timers if timer.then and not _by_a_request(design, timer)}
+    timers = [timer for timer in design.timers.values() if timer.then is not None and timer.then.kind == "starts"]
+    started = {timer.then.subject: timer.name for timer in timers if timer.then and not _by_a_request(design, timer)}
+    while more := [timer for timer in timers if _follows(design, timer, started)]:
+        started |= {timer.then.subject: timer.name for timer in more if timer.then}
+    return started
+
+
+def _follows(design: Design, timer: Timer, started: dict[str, str]) -> bool:
+    """Returns whether a timer that is not in the list runs from an activity that is, and is no part of an answer."""
+    start, then = timer.start, timer.then
+    if start is None or then is None or start.subject not in started or then.subject in started:
+        return False
+    component = design.components.get(start.thing)
+    return component is not None and role(component, start.activity) in ("", "apart")
 
 
 def _by_a_request(design: Design, timer: Timer) -> bool:

@@ -52,6 +52,19 @@ def test_what_a_bare_name_means_where_one_component_has_it() -> None:
     assert names.resolve("size", design) == "size"
 
 
+def test_the_name_of_a_loop_is_the_loop_and_not_a_signal_that_is_called_so() -> None:
+    design = read(PLANT.replace("throttle", "p").replace("trigger: p >", "trigger: power.p >"))
+    assert "p" not in names.bare_names(design)
+    assert names.resolve("p", design) == "p"
+
+
+def test_a_loop_is_no_number_and_the_signals_that_are_called_so_are_offered() -> None:
+    found = problems_in(lambda: read(PLANT.replace("throttle", "p")))
+    assert [(p.message, p.remedy) for p in found] == [
+        ("'p' is a loop, true while it acts; a number is expected", "write power.p")
+    ]
+
+
 def test_a_component_sees_its_own_members_first() -> None:
     design = read("coherence: 1\ncomponents: {a: {x: 1, y: x + 1}, b: {x: 2, y: x + 1}}\n")
     assert names.scope(design.components["b"], design)["x"] == "b.x"

@@ -56,6 +56,28 @@ def test_names_that_nothing_explains_are_unknown_and_those_that_a_timer_starts_a
     assert [name for name, _ in in_role(design.components["model"], "start")] == ["load"]
 
 
+@pytest.mark.parametrize(
+    ("first", "unknown"),
+    [
+        ("cron ticks", []),  # a clock starts the join, and what follows it
+        ("model.serve starts", ["join", "stream"]),  # a request may
+        ("request comes", ["join", "stream"]),
+    ],
+)
+def test_what_follows_an_activity_that_a_timer_starts_waits_for_no_caller_either(
+    first: str, unknown: list[str]
+) -> None:
+    timers = f"timers: {{grow: {{from: {first}, after: 1 min, then: model.join starts}}, "
+    timers += "copy: {from: model.join ends, after: 1 min, then: model.stream starts}}\n"
+    assert list(unknown_activities(read("join: 1 min, stream: 1 h, serve: 1 s", timers=timers), "model")) == unknown
+
+
+def test_what_follows_an_answer_may_be_a_part_of_it_though_a_timer_starts_one() -> None:
+    timers = "timers: {poll: {every: 1 min, then: model.serve starts}, "
+    timers += "copy: {from: model.serve ends, after: 0 s, then: model.stream starts}}\n"
+    assert list(unknown_activities(read("serve: 1 s, stream: 1 h", timers=timers), "model")) == ["stream"]
+
+
 def test_what_a_count_counts() -> None:
     assert counts("running", "available")
     assert counts("evicted", "available", "unavailable")
