@@ -6,6 +6,7 @@ step.  The first of a gang in the order of the design stands for all.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -73,3 +74,8 @@ def gang_of(design: Design, job: str) -> JobGang | None:
 def exchanging(design: Design) -> tuple[JobGang, ...]:
     """Returns the gangs of which something goes over links after each step."""
     return tuple(gang for gang in gangs(design) if any(one.hops for one in gang.exchanges))
+
+
+def are_one_gang(design: Design, things: Collection[str]) -> bool:
+    """Decides whether all things are jobs of one gang: calls among them are what each step exchanges, no requests."""
+    return any(set(things) <= {job.name for job in gang.members} for gang in gangs(design) if len(gang.members) > 1)

@@ -16,6 +16,7 @@ from coherence.base.places import Place
 from coherence.language.call_cases import CallCase, cases_of_callers
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
+from coherence.model.components import RETRIES_APART
 from coherence.verify.calls.answer_times import ANSWERS, UNSTATED, AnswerTime, answer_time, as_stated, through
 from coherence.verify.calls.attempts import ZERO, DurationInterval, least
 from coherence.verify.calls.compositions import LONGEST, Algebra, TimeTerm, composed
@@ -295,3 +296,16 @@ def enclosure_of(plan: RetryPolicy) -> Enclosure | None:
     return Enclosure(
         plan.name, plan.callee, plan.limit, source.place, f"a try of {plan.name} ends after {source}", plan
     )
+
+
+def sent_again(design: Design, plans: Iterable[RetryPolicy]) -> tuple[str, ...]:
+    """Returns what answers that come too late show to be wrong: workloads that ask again send more than their rate."""
+    again = (plan.caller for plan in plans if plan.retries and any(cause.name == "timeout" for cause in plan.causes))
+    return tuple(RETRIES_APART.format(name) for name in dict.fromkeys(again) if name in design.workload)
+
+
+def of_one_gang(design: Design, cycle: Collection[str]) -> bool:
+    """Decides whether the things of a cycle are jobs of one gang, which exchange after each step and answer nobody."""
+    from coherence.model.gangs import are_one_gang
+
+    return are_one_gang(design, cycle)

@@ -22,7 +22,7 @@ from coherence.verify.calls.attempts import (
     started,
     timeline,
 )
-from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, Work, in_turn
+from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, Work, in_turn, of_one_gang
 from coherence.verify.calls.claims import Numbers, term_fits
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
@@ -222,9 +222,9 @@ def _in_turn(inner: Sequence[RetryPolicy], around: Enclosure) -> Iterator[Step]:
     yield Step(around.limit.low, around.text)
 
 
-def cycles(question: Question, tree: CallTree) -> Iterator[Finding]:
+def cycles(question: Question, subject: Subject, tree: CallTree) -> Iterator[Finding]:
     """Calls that lead back to their caller have no depth, so nothing is said about what contains what."""
-    for cycle in tree.cycles:
+    for cycle in (own for own in tree.cycles if not of_one_gang(subject.design, own)):
         inside = [plan for plan in tree.plans if plan.caller in cycle and plan.callee in cycle]
         into = [plan for plan in tree.plans if plan.caller not in cycle and plan.callee in cycle]
         way = " -> ".join((*cycle, cycle[0]))

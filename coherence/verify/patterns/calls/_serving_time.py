@@ -14,10 +14,9 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.roles import role, started_apart, time_of, unknown_activities
 from coherence.language.schema_kinds import Quantity
-from coherence.model.components import RETRIES_APART
 from coherence.verify.calls.answer_times import AnswerTime
 from coherence.verify.calls.attempts import ZERO, nice_above
-from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, call_tree
+from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, call_tree, sent_again
 from coherence.verify.calls.claims import Numbers, at_most
 from coherence.verify.calls.repairs import longer, offered, waits, with_limit
 from coherence.verify.calls.retry_policies import RetryPolicy
@@ -207,13 +206,7 @@ def _too_short(question: Question, subject: Subject, waiting: AnswerWait) -> Fin
     return question.conflict(
         message, waiting.places(), waiting.of, evidence, certain=certain, repairs=longer_limits,
         assumptions=[f"{around.inside} calls at once"] if waiting.nested else (),
-    ).refuting(*_sent_again(subject, plan))  # fmt: skip
-
-
-def _sent_again(subject: Subject, plan: RetryPolicy | None) -> list[str]:
-    """Returns what answers that come too late show to be wrong: a workload that asks again sends more than its rate."""
-    again = plan is not None and plan.retries and any(cause.name == "timeout" for cause in plan.causes)
-    return [RETRIES_APART.format(plan.caller)] if plan and again and plan.caller in subject.design.workload else []
+    ).refuting(*sent_again(subject.design, [plan] if plan is not None else []))  # fmt: skip
 
 
 def _repairs(subject: Subject, plan: RetryPolicy, need: Fraction) -> tuple[Repair, ...]:

@@ -64,7 +64,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         own = () if enclosure.plan is not None else serving_time(QUESTION, subject, tree, enclosure)
         answers = (*own, *_inside(subject, tree, enclosure))
         yield from answers if not enclosure.ask else (_if_it_encloses(enclosure, answer) for answer in answers)
-    yield from cycles(QUESTION, tree)
+    yield from cycles(QUESTION, subject, tree)
     yield from contradiction(QUESTION, subject.design)
 
 

@@ -13,6 +13,8 @@ called on.  Where another one may (in a window, for all together), it is named a
 what waits at a limit may wait for itself.  A deadline
 ends only the wait for an answer: where it cancels, it is what ends the calls, and that is said, as of a breaker.
 
+Jobs of one gang that call each other exchange what a step carries, and answer no requests: they are no circle.
+
 Boundary: times and tries of calls without circles are `budget-containment` and `retry-amplification`; limits on steps
 of one agent (part `agent_loop`) are `limit-against-demand`.
 
@@ -58,7 +60,7 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree
+from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree, of_one_gang
 from coherence.verify.calls.retry_policies import RetryPolicy
 
 if TYPE_CHECKING:
@@ -140,7 +142,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     tree = call_tree(design)
     for things in tree.cycles:
-        yield _answer(_circle(design, tree, things))
+        if not of_one_gang(design, things):
+            yield _answer(_circle(design, tree, things))
 
 
 def _circle(design: Design, tree: CallTree, things: tuple[str, ...]) -> Circle:

@@ -61,7 +61,7 @@ from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
-from coherence.verify.calls.call_graph import NO_WAIT
+from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
 from coherence.verify.facts.design_facts import PLACED, REMAINS, DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.jobs.selectors import may_go
@@ -177,10 +177,11 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         Step(Fraction(0), full),
         Step(Fraction(60), f"{render_quantity(rest * 60)} more are waiting than a minute before"),
     )
+    late = [plan for plan in call_tree(facts.design).above([station.thing]) if plan.limit is not None]
     yield QUESTION.conflict(
         f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
         certain=demand.low >= station.most, repairs=_more(subject, facts, station),
-    ).refuting(NO_WAIT.format(station.thing))  # fmt: skip
+    ).refuting(NO_WAIT.format(station.thing), *sent_again(facts.design, late))  # fmt: skip
 
 
 def _enough(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
