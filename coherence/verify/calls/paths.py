@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from math import prod
 
 from coherence.findings.question_input import Certificate, rational
@@ -26,6 +26,7 @@ Way = tuple[RetryPolicy, ...]  # calls from the first caller to the last callee
 Size = Fraction | int | None  # of a way, such as its sends; None is unbounded
 
 MOST_WAYS = 64
+MOST_CORNERS = 64  # of the ranges of weights
 FOREVER = Fraction(10**12)  # seconds of a send that nothing ends
 INSTANT = Fraction(1, 10**9)  # seconds, by which limits are told apart that end at once
 OTHER = "any other failure"
@@ -129,11 +130,38 @@ def mean_count(routes: Sequence[Way], weights: Mapping[str, Mapping[str, Quantit
     shares = {name: case_share(call, weights.get(str(call.caller), {})) for name, call in calls.items()}
     if not shares or None in shares.values():
         return None
+    found = _at_corners(routes, calls, weights)
+    if found:
+        return Interval(min(found), max(found))
     each = [[share for plan in way if (share := shares.get(plan.call.name)) is not None] for way in routes]
     low, high = (
         sum((prod((share[end] for share in way), start=Fraction(1)) for way in each), Fraction(0)) for end in (0, 1)
     )
     return Interval(low, high)
+
+
+def _at_corners(
+    routes: Sequence[Way], calls: Mapping[str, Call], weights: Mapping[str, Mapping[str, Quantity]]
+) -> list[Fraction]:
+    """Returns the means at the ends of all weights, between which all others lie; nothing where these are too many.
+
+    No way comes to a caller twice, so that the mean is a ratio of two linear functions of each weight by itself.
+    """
+    callers = dict.fromkeys(str(call.caller) for call in calls.values())
+    stated = [(caller, case, weight) for caller in callers for case, weight in weights[caller].items()]
+    if 2 ** sum(weight.low < weight.high for _, _, weight in stated) > MOST_CORNERS:
+        return []
+    found = []
+    for chosen in product(*(dict.fromkeys((weight.low, weight.high)) for _, _, weight in stated)):
+        at = {(caller, case): value for (caller, case, _), value in zip(stated, chosen, strict=True)}
+        total = {own: sum(value for (caller, _), value in at.items() if caller == own) for own in callers}
+        share = {
+            name: sum((at[str(call.caller), word.text] for word in call.cases), Fraction(0)) / total[str(call.caller)]
+            for name, call in calls.items()
+        }
+        each = (prod((share.get(plan.call.name, Fraction(1)) for plan in way), start=Fraction(1)) for way in routes)
+        found.append(sum(each, Fraction(0)))
+    return found
 
 
 def _leading_to(tree: CallTree, target: str) -> set[str]:
