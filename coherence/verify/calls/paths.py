@@ -130,9 +130,9 @@ def mean_count(routes: Sequence[Way], weights: Mapping[str, Mapping[str, Quantit
     shares = {name: case_share(call, weights.get(str(call.caller), {})) for name, call in calls.items()}
     if not shares or None in shares.values():
         return None
-    found = _at_corners(routes, calls, weights)
-    if found:
-        return Interval(min(found), max(found))
+    means = _at_corners(routes, calls, weights)
+    if means:
+        return Interval(min(means), max(means))
     each = [[share for plan in way if (share := shares.get(plan.call.name)) is not None] for way in routes]
     low, high = (
         sum((prod((share[end] for share in way), start=Fraction(1)) for way in each), Fraction(0)) for end in (0, 1)
@@ -151,17 +151,18 @@ def _at_corners(
     stated = [(caller, case, weight) for caller in callers for case, weight in weights[caller].items()]
     if 2 ** sum(weight.low < weight.high for _, _, weight in stated) > MOST_CORNERS:
         return []
-    found = []
+    means = []
     for chosen in product(*(dict.fromkeys((weight.low, weight.high)) for _, _, weight in stated)):
-        at = {(caller, case): value for (caller, case, _), value in zip(stated, chosen, strict=True)}
-        total = {own: sum(value for (caller, _), value in at.items() if caller == own) for own in callers}
+        weight_of = {(caller, case): value for (caller, case, _), value in zip(stated, chosen, strict=True)}
+        total = {own: sum(value for (caller, _), value in weight_of.items() if caller == own) for own in callers}
         share = {
-            name: sum((at[str(call.caller), word.text] for word in call.cases), Fraction(0)) / total[str(call.caller)]
+            name: sum((weight_of[str(call.caller), word.text] for word in call.cases), Fraction(0))
+            / total[str(call.caller)]
             for name, call in calls.items()
         }
         each = (prod((share.get(plan.call.name, Fraction(1)) for plan in way), start=Fraction(1)) for way in routes)
-        found.append(sum(each, Fraction(0)))
-    return found
+        means.append(sum(each, Fraction(0)))
+    return means
 
 
 def _leading_to(tree: CallTree, target: str) -> set[str]:
