@@ -7,7 +7,7 @@ draws `sleep_power`, where that is not stated `idle_power`.  Waking it takes the
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,6 +65,7 @@ def _tier_power(design: Design, tier: Tier, program: Program, notes: list[str]) 
         *(f"{name} on it is no one queue of requests" for name in others),
         *(f"the members of {name} are not stated" for name in uncounted),
         *(f"`devices` of {name} is not stated" for name in unsaid),
+        *_beyond(design, tier, hosted),
     ]), "")  # fmt: skip
     idle, full = drawn.get("idle_power"), drawn.get("full_power")
     if why or idle is None or full is None or tier.count is None:
@@ -122,6 +123,16 @@ def _is_counted(design: Design, pool: Component) -> bool:
     written = {actuation.signal.text for actuation in actuations if actuation.signal is not None}
     one_by_one = pool.part is None or pool.part.text != "batcher"
     return one_by_one and (isinstance(pool.copies, Quantity) or any(f"{pool.name}.{word}" in written for word in READY))
+
+
+def _beyond(design: Design, tier: Tier, hosted: Sequence[Component]) -> Iterator[str]:
+    """Yields that the members of pools whose number no loop writes hold more devices than a tier has, where they do."""
+    actuations = (loop.actuation for loop in design.loops.values() if loop.actuation is not None)
+    moved = {actuation.signal.text.partition(".")[0] for actuation in actuations if actuation.signal is not None}
+    fixed = [pool for pool in hosted if isinstance(pool.copies, Quantity) and pool.name not in moved]
+    held = sum(float(pool.copies.low) * (_devices(pool) or 1.0) for pool in fixed if pool.copies is not None)
+    if tier.count is not None and held > tier.count.high:
+        yield f"members on it hold {held:g} devices of {float(tier.count.high):g}"
 
 
 def _devices(component: Component) -> float | None:

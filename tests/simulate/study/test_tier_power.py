@@ -82,6 +82,7 @@ def test_powers_that_cannot_be_are_refused(before: str, after: str, message: str
             "job on it is no one queue of requests",
         ),
         ("copies: 8", "capacity: 8 req/s", "the members of pool are not stated"),
+        ("devices: 1}", "devices: 2}", "members on it hold 16 devices of 10"),
         ("{tier: gpu, devices: 1}", "gpu", "`devices` of pool is not stated"),
     ],
 )
