@@ -13,12 +13,12 @@ from typing import Any
 from coherence.base.errors import InputError
 from coherence.base.reads import unnoted
 from coherence.checking.slicing import ANCHORS, has_anchors
-from coherence.language import dimensions, document, names, word_checks
+from coherence.language import document, names
 from coherence.language.design import Design
 from coherence.language.document import Table
 from coherence.language.environments.overlay import read_in_environment
 from coherence.language.implied import takes_names
-from coherence.language.reading import design_from_table
+from coherence.language.reading import check_meanings, design_from_table
 from coherence.language.schema_kinds import Reading
 from coherence.model.independent_parts import SECTIONS, Unit, carry, entries_of, part_of, parts, units_of
 
@@ -130,7 +130,6 @@ def _check(edited: Design, touched: Sequence[Unit], *, same: bool) -> None:
     for part in members if same else [edited]:
         names.check(part, reading, whole=edited)
     for part in members:
-        word_checks.check(part, reading)
-        dimensions.check(part, reading)
+        check_meanings(part, reading)
     if reading.problems:
         raise InputError(reading.problems)

@@ -161,6 +161,11 @@ def _derived(design: Design) -> Design:
 def check_together(design: Design, reading: Reading) -> None:
     """Reports what the entries of a design cannot mean beside each other: names, words and units."""
     names.check(design, reading)
+    check_meanings(design, reading)
+
+
+def check_meanings(design: Design, reading: Reading) -> None:
+    """Reports what entries whose names are there cannot mean beside each other: words, cases, laws and units."""
     word_checks.check(design, reading)
     call_cases.check(design, reading)
     if any(_has_law(workload) for workload in design.workload.values()):

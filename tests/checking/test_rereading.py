@@ -75,3 +75,40 @@ def test_an_edited_entry_that_does_not_fit_is_refused_as_in_the_whole_text() -> 
     with pytest.raises(InputError) as again:
         reread(read_text(TEXT, READ), text)
     assert set(again.value.problems) == set(refused.value.problems)
+
+
+WEIGHED = """coherence: 1
+components:
+  app: {cases: {a: 1 .. 9, b: 1}}
+  x: {copies: 3}
+  y: {}
+calls:
+  - {from: app, to: x, case: a}
+  - {from: app, to: y, case: b}
+loops:
+  shift: {trigger: always, timescale: {period: 1 s}, actuation: {signal: app.cases.a, to: "2", bounds: [1, 9]}}
+limits:
+  sends: {counts: attempts(x), at_most: 5, window: 1 s}
+workload:
+  web: {rate: 1 req/s, service: {mean: 1 s, cv: 1, law: exponential}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("bounds: [1, 9]", "bounds: [1, 12]"),
+        ("a: 1 .. 9", "a: 1 .. 5"),
+        ("a: 1 .. 9", "a: 1 .. 9, c: 1"),
+        ("to: y, case: b", "to: y, case: a"),
+        ("at_most: 5", "at_most: 5 req/s"),
+        ("cv: 1,", "cv: 2,"),
+    ],
+)
+def test_an_edited_entry_is_held_against_the_others_as_in_the_whole_text(old: str, new: str) -> None:
+    before, text = read_text(WEIGHED, READ), WEIGHED.replace(old, new)
+    with pytest.raises(InputError) as refused:
+        read_text(text, READ)
+    with pytest.raises(InputError) as again:
+        reread(before, text)
+    assert set(again.value.problems) == set(refused.value.problems)

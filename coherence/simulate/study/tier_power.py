@@ -129,8 +129,8 @@ def _beyond(design: Design, tier: Tier, hosted: Sequence[Component]) -> Iterator
     """Yields that the members of pools whose number no loop writes hold more devices than a tier has, where they do."""
     actuations = (loop.actuation for loop in design.loops.values() if loop.actuation is not None)
     moved = {actuation.signal.text.partition(".")[0] for actuation in actuations if actuation.signal is not None}
-    fixed = [pool for pool in hosted if isinstance(pool.copies, Quantity) and pool.name not in moved]
-    held = sum(float(pool.copies.low) * (_devices(pool) or 1.0) for pool in fixed if pool.copies is not None)
+    fixed = ((pool, pool.copies) for pool in hosted if pool.name not in moved)
+    held = sum((float(many.low) * (_devices(pool) or 1.0) for pool, many in fixed if isinstance(many, Quantity)), 0.0)
     if tier.count is not None and held > tier.count.high:
         yield f"members on it hold {held:g} devices of {float(tier.count.high):g}"
 
