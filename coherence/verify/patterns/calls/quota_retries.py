@@ -63,7 +63,7 @@ from coherence.language.workloads import Workload
 from coherence.verify.calls.attempts import least, started
 from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
-from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try
+from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
 from coherence.verify.facts.limits import always_holds
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.patterns.writers._pair import Numbers
@@ -133,10 +133,22 @@ def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     flows = tuple((workload, way) for workload, sizes in coming for way in heaviest(tree, sizes))
     share = next((share for _, sizes in coming if (share := open_share(tree, sizes))), "")
     unstated = tuple(name for name in unstated_sources(subject.design, callee) if caller is None or name == caller)
-    plans = dict.fromkeys(plan for _, way in flows for plan in way if plan.retries and plan.limit is not None)
-    timed = tuple(plan for plan in plans if any(cause.name == "timeout" for cause in plan.causes))
+    timed = tuple(dict.fromkeys(plan for _, way in flows for plan in _timed(way)))
     late = tuple(p for p in timed if p.limit is not None and tree.work[p.callee].answer.most > p.limit.low)
     return Quota(limit, most, callee, most.low, window.high, flows, share, unstated, timed, late) if flows else None
+
+
+def _timed(way: Way) -> Iterator[RetryPolicy]:
+    """Yields the calls of a way whose tries come again where they run into their time limit: their own, or above."""
+    for number, plan in enumerate(way):
+        own = plan.retries and any(cause.name == "timeout" for cause in plan.causes)
+        if plan.limit is not None and (own or any(_answered_late(outer) for outer in way[:number])):
+            yield plan
+
+
+def _answered_late(plan: RetryPolicy) -> bool:
+    """Decides whether a call is tried again where what it calls says that it has waited too long."""
+    return plan.tries != 1 and tries_again(plan.call, "timeout")
 
 
 def _flows(
@@ -157,7 +169,7 @@ def _flows(
 def _sends(way: Way, late: Sequence[RetryPolicy] = ()) -> Fraction | None:
     """Returns the most sends of one first try while all are refused, within the limits that end tries; None: no bound.
 
-    Tries of the calls that are `late` may also run into their time limits.
+    Tries of the calls that are `late` may also run into their time limits, and are answered so to those above.
 
     Of each try two copies, where they may be sent.  A try that its caller cancels ends what it has begun.  A refusal
     comes at once, but a try that begins retries itself may last until its limit.
@@ -168,6 +180,8 @@ def _sends(way: Way, late: Sequence[RetryPolicy] = ()) -> Fraction | None:
         lasts = any(inner.tries != 1 for inner in way[number:])
         refused = [cause for cause in plan.causes if lasts or plan in late or cause.name != "timeout"]
         counts = [plan.tries if end is None else started(plan.best(cause), end) for cause in refused]
+        if _answered_late(plan) and any(inner in late for inner in way[number:]):
+            counts.append(plan.tries)
         if None in counts:
             return None
         total *= copies_of_try(plan.call) * max((count for count in counts if count is not None), default=1)
