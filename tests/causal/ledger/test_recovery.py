@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from coherence.base.errors import UsageError
-from coherence.causal.attribution.shapley import by_orders
 from coherence.causal.ledger.capacity import capacity, fleet
 from coherence.causal.ledger.recovery import Off, RecoveryLosses, recovery
 from coherence.causal.ledger.report import recovery_json
 from coherence.simulate.requests.engine import RequestResult, simulate
 from coherence.simulate.requests.program import Arrivals, Outage, Program, Route, Service, Source, Station
+from tests.causal.attribution.orders import by_orders
 
 
 def test_a_fifth_off_gives_a_quarter_more() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from coherence.simulate.requests.engine import RequestRun
-from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
+from coherence.simulate.requests.program import Arrivals, PlanShare, Program, Route, Service, Source, Station
 from coherence.simulate.study.even_flow import EvenFlow
 
 TANDEM = Program(
@@ -45,3 +47,19 @@ def test_as_many_as_are_served_are_too_many_to_rest() -> None:
     flow = EvenFlow(TANDEM)
     flow.set_servers("app", 3)
     assert flow.overloaded
+
+
+def test_weights_that_move_divide_what_flows_from_then_on_as_in_a_run() -> None:
+    """30 a second: halves for 1,000 s, then nine tenths to one; all weights 0 change nothing."""
+    cases = (PlanShare("a", 1.0, (("web -> app",),)), PlanShare("b", 1.0, (("web -> db",),)))
+    program = replace(TANDEM, sources=(Source("web", Arrivals(rate=30.0), cases[0].plan, cases=cases),))
+    flow, run = EvenFlow(program), RequestRun(program, seed=1)
+    for each in (flow, run):
+        each.advance(1_000.0)
+        each.set_weights("web", [9.0, 1.0])
+        each.set_weights("web", [0.0, 0.0])
+        each.advance(2_000.0)
+    seen, real = flow.observe(), run.observe()
+    assert (seen["web -> app.tries"], seen["web -> db.tries"]) == (15_000 + 27_000, 15_000 + 3_000)
+    for key in ("web -> app.tries", "web -> db.tries"):
+        assert seen[key] == pytest.approx(real[key], rel=0.03)  # over four standard deviations

@@ -73,9 +73,12 @@ loops:
 """
 
 
-def test_pools_are_loaded_alike_where_a_loop_balances_them() -> None:
+@pytest.mark.parametrize("start", ["from: 8", ""])
+def test_pools_are_loaded_alike_where_a_loop_balances_them(start: str) -> None:
+    """Without a start the run begins where the loop rests on requests that flow evenly."""
+    text = BALANCED.replace("      from: 8\n", f"      {start}\n" if start else "")
     values = {
-        (r.of, r.what): r.value for r in study(read_text(BALANCED, "d"), Setting(until=3000.0, seeds=(1, 2))).readings
+        (r.of, r.what): r.value for r in study(read_text(text, "d"), Setting(until=3000.0, seeds=(1, 2))).readings
     }
     assert values["fast", "busy"] == pytest.approx(77.8, abs=4)
     assert values["slow", "busy"] == pytest.approx(77.8, abs=4)

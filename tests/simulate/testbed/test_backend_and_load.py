@@ -73,7 +73,7 @@ def workers(**changes: Any) -> backend.Workers:
 
 def arrive(pool: backend.Workers, count: int) -> list[backend.Try]:
     now = time.monotonic()
-    found = [backend.Try(number, now, Caller()) for number in range(count)]  # type: ignore[arg-type]
+    found = [backend.Try(number, now, Caller()) for number in range(count)]
     for one in found:
         pool.arrive(one)
     return found
