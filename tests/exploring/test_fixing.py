@@ -140,12 +140,14 @@ def test_what_has_no_repair_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_candidate_is_never_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "design.yaml"
     text = (
-        "coherence: 1\nlimits: {buffer: {counts: gate.backlog, at_most: 200 req, when_full: reject}}\n"
-        "loops: {scale: {trigger: gate.backlog > 500 req, actuation: {signal: web.desired, law: step, by: 1}}}\n"
+        "coherence: 1\ncomponents: {node: {cpu: 8}, app: {asked: 15, usage: app.asked / (node.n * node.cpu)}}\nloops:\n"
+        "  down: {timescale: {period: 10 min}, trigger: app.usage < 50 %,"
+        " actuation: {signal: node.n, law: step, by: -3, bounds: [1, 10], from: 4}}\n"
+        "  up: {timescale: {period: 10 s}, trigger: app.usage > 100 %,"
+        " actuation: {signal: node.n, law: step, by: 3, bounds: [1, 10], from: 4}}\n"
     )
     path.write_text(text)
-    (conflict,) = conflicts(path)
-    assert conflict.repairs
+    assert any(conflict.repairs for conflict in conflicts(path))
     assert run(["check", "--fix", str(path)]) == 1
     assert path.read_text() == text
     assert "candidates, which no proof supports" in capsys.readouterr().err
