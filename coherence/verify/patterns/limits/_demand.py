@@ -59,9 +59,10 @@ def _is_rate(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:
     bound = limit.at_most if limit.at_most is not None else limit.at_least
     if limit.counts is None or not isinstance(limit.window, Quantity) or not isinstance(bound, Quantity):
         return False
-    signals = {path: stated.dimension for path, stated in facts.quantities.items()}
     workloads = facts.design.workload.values()
-    signals |= {f"{w.name}.attempts": w.rate.dimension for w in workloads if w.rate is not None}
+    sent = {f"{w.name}.attempts": w.rate for w in workloads if w.rate is not None}
+    stated = {path: facts.quantities.get(path) or sent.get(path) for path in used(counts)}
+    signals = {path: quantity.dimension for path, quantity in stated.items() if quantity is not None}
     dimension = dimension_of(replace(limit.counts, tree=counts), Dimensions(signals, {}))
     return dimension is not None and dimension.physical == PER_SECOND and bound.dimension.physical != PER_SECOND
 
