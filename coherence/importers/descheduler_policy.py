@@ -3,22 +3,26 @@
 Where an overlay states `places`, RemoveDuplicates is a loop for each workload with several members: it evicts those
 that are more on a node than their share of the nodes that take them; where fewer than two do, it evicts none.
 LowNodeUtilization fills the emptiest nodes and HighNodeUtilization empties them; both stand as loops on how many nodes
-are occupied.  PodLifeTime is a timer of each job.  What other strategies look at stands in no manifest, and is listed.
+are occupied.  PodLifeTime is a timer of each job.  Pods that a plugin does not look at, or that its evictor protects,
+have neither.  What other strategies look at stands in no manifest, and is listed.
 
-SOURCE: descheduler 0.34 README and pkg/framework/plugins (removeduplicates: ceil(pods / nodes that take them by taints,
-selector and required affinity), none where these are fewer than two); v1alpha1: strategies.  Default of the interval in
-the part.
+SOURCE: descheduler 0.36 README and pkg/framework/plugins (removeduplicates: ceil(pods / nodes that take them by taints,
+selector and required affinity), none where these are fewer than two; nodeutilization: isNodeBelowThreshold,
+isNodeAboveThreshold; podlifetime); v1alpha1: strategies.  Default of the interval in the part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 
 from coherence.base import units
+from coherence.importers._evictable_pods import Plugin, spared
 from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._names import sanitised
 from coherence.importers._node_rules import able_places
-from coherence.importers._quantities import integer, respelled
-from coherence.importers._sketch import Sketch, entry
+from coherence.importers._quantities import exact, integer, respelled, value_of
+from coherence.importers._sketch import Pods, Sketch, entry
 from coherence.language.document import Node, Scalar, Table
 
 KIND = "DeschedulerPolicy"
@@ -26,146 +30,188 @@ GROUPS = ("descheduler",)
 IN_CONFIG_MAP = "DeschedulerPolicy"
 VARIANTS = True
 SPELLING = {"after": "maxPodLifeTimeSeconds"}
-PART = "descheduler"
+PART, BY_USE, BY_AGE = "descheduler", "descheduler_node_utilization", "descheduler_pod_life_time"
 NODES = "nodes"
-EXTENSIONS = ("deschedule", "balance")
+EXTENSIONS, EVICTOR = ("deschedule", "balance"), "DefaultEvictor"
 DUPLICATES, LIFE, LOW, HIGH = "RemoveDuplicates", "PodLifeTime", "LowNodeUtilization", "HighNodeUtilization"
 JOBS = ("Job", "CronJob", "VolcanoJob")
 STAYING = ("Deployment", "StatefulSet", "Rollout")
 ONE_NODE = "fewer than two nodes take its pods: it evicts none of them"
 NO_PLACES = "on which nodes members lie stands in no manifest: an overlay states `places`"
-SELECTED = ("namespaces", "labelSelector", "ownerKinds", "states", "conditions", "exitCodes")
-Strategies = Mapping[
-    str, tuple[FieldView, str, FieldView | None]
-]  # name -> where it is enabled, its key, what it is given
+SELECTED = ("conditions", "exitCodes")
+STATES, RUNS = ("states", "podStatusPhases"), "Running"
+SHARE = re.compile(rf"{NODES}\.(\w+)")
+STATED = "{share} %"
+BELOW_MEAN, ABOVE_MEAN = "max(nodes.mean_{key} - {share} %, 0 %)", "min(nodes.mean_{key} + {share} %, 100 %)"
+OF_NODES = {
+    "numberOfNodes": "it does nothing where so many nodes are that empty, or fewer",
+    "evictableNamespaces": "which pods it evicts is selected further",
+    "evictionLimits": "at most so many pods of a node go in one round",
+    "evictionModes": "which pods it evicts is selected further",
+    "metricsUtilization": "the use that is measured counts in place of what pods request",
+}
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the loops on the nodes."""
-    strategies = _strategies(manifest)
-    thresholds = {name: strategies[name] for name in (LOW, HIGH) if name in strategies}
-    for name, (view, key, arguments) in thresholds.items():
-        if len(thresholds) < 2:
-            view.remark(key, "how full nodes are stands in no manifest")
-        elif arguments is not None:
-            _on_nodes(name, arguments, sketch)
-    for name, (view, key, _) in strategies.items():
-        if name not in (DUPLICATES, LIFE, LOW, HIGH):
-            view.remark(key, f"{units.shorten(name)} looks at what no manifest says")
+    by_use: dict[str, list[Plugin]] = {LOW: [], HIGH: []}
+    for plugin in _plugins(manifest):
+        if plugin.name in by_use:
+            by_use[plugin.name].append(plugin)
+        elif plugin.name not in (DUPLICATES, LIFE):
+            plugin.view.remark(plugin.key, f"{units.shorten(plugin.name)} looks at what no manifest says")
+    for plugin in (plugin for plugins in by_use.values() for plugin in plugins):
+        if not all(by_use.values()):
+            plugin.view.remark(plugin.key, "how full nodes are stands in no manifest")
+        elif plugin.arguments is not None:
+            _on_nodes(plugin, sketch)
 
 
 def link(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the loops and timers of each workload."""
-    strategies = _strategies(manifest)
-    if LIFE in strategies:
-        _lives(*strategies[LIFE], sketch)
-    if DUPLICATES in strategies:
-        view, key, _ = strategies[DUPLICATES]
-        _duplicates(view, key, sketch)
+    for plugin in _plugins(manifest):
+        if plugin.name == LIFE:
+            _lives(plugin, sketch)
+        elif plugin.name == DUPLICATES:
+            _duplicates(plugin, sketch)
 
 
-def _strategies(manifest: Manifest) -> Strategies:
-    """Returns what is enabled, in either version of the policy."""
+def _plugins(manifest: Manifest) -> Iterator[Plugin]:
+    """Yields what is enabled, in either version of the policy."""
     top = manifest.top
+    selector = top.scalar("nodeSelector")
+    selects = selector is not None and selector.text != ""
     old = top.table("strategies")
-    if old is not None:
-        tables = [(name, old.table(name)) for name in old.node.entries]
-        return {
-            name: (old, name, view.table("params"))
-            for name, view in tables
-            if view is not None and (on := view.scalar("enabled")) is not None and on.text == "true"
-        }
-    return dict(_of_profiles(top))
+    if old is None:
+        yield from _of_profiles(top, selects=selects)
+        return
+    for name in old.node.entries:
+        view = old.table(name)
+        if view is not None and (on := view.scalar("enabled")) is not None and on.text == "true":
+            yield Plugin(name, old, name, view.table("params"), top, selects)
 
 
-def _of_profiles(top: FieldView) -> Iterator[tuple[str, tuple[FieldView, str, FieldView | None]]]:
+def _of_profiles(top: FieldView, *, selects: bool) -> Iterator[Plugin]:
     for profile in top.tables("profiles"):
         profile.use("name")
         given: dict[str, FieldView | None] = {}
-        for plugin in profile.tables("pluginConfig"):
-            name = plugin.scalar("name")
-            given |= {name.text: plugin.table("args")} if name is not None else {}
+        for config in profile.tables("pluginConfig"):
+            name = config.scalar("name")
+            given |= {name.text: config.table("args")} if name is not None else {}
         plugins = profile.table("plugins")
         for key in EXTENSIONS if plugins is not None else ():
             extension = plugins.table(key) if plugins is not None else None
             for name in extension.scalars("enabled") if extension is not None else ():
                 assert extension is not None
-                yield name.text, (extension, "enabled", given.get(name.text))
+                yield Plugin(name.text, extension, "enabled", given.get(name.text), given.get(EVICTOR), selects)
 
 
-def _on_nodes(name: str, arguments: FieldView, sketch: Sketch) -> None:
-    """Adds a loop on how many nodes are occupied, for the first resource whose threshold is written."""
-    owner = arguments.table("nodeResourceUtilizationThresholds") or arguments  # the former in v1alpha1
-    low, most = owner.table("thresholds"), owner.table("targetThresholds")
-    resource = next(iter(low.node.entries), "") if low is not None else ""
-    least = low.percent(resource) if low is not None and resource else None
-    if least is None:
+def _on_nodes(plugin: Plugin, sketch: Sketch) -> None:
+    """Adds a loop on how many nodes are occupied: it acts where one is below all thresholds, and another one is not."""
+    owner = plugin.arguments_of("nodeResourceUtilizationThresholds")  # the former in v1alpha1
+    low = owner.table("thresholds") if owner is not None else None
+    most = owner.table("targetThresholds") if owner is not None and plugin.name == LOW else low
+    if owner is None or low is None or not low.node.entries:
         return
-    sketch.mention(NODES, least.place, "nodes of the cluster")
-    empty = f"{NODES}.emptiest_{resource.replace('-', '_')} < {least.text}"
-    full = most.percent(resource) if most is not None and resource in most else None
-    above = f"{NODES}.fullest_{resource.replace('-', '_')} > {full.text} and " if full is not None else ""
-    actuation: dict[str, Node | None] = {
-        "signal": respelled(least, f"{NODES}.occupied"),
-        "law": respelled(least, "step"),
-        "by": respelled(least, "1" if name == LOW else "-1"),
-    }
+    owner.remark_all(OF_NODES)
+    about_mean = plugin.name == LOW and (stated := owner.scalar("useDeviationThresholds")) and stated.text == "true"
+    least = _compared(low, "emptiest", "<=", BELOW_MEAN if about_mean else STATED)
+    above = _compared(most, "fullest", ">", ABOVE_MEAN if about_mean else STATED)
+    place = low.node.place
+    if not least or not above:
+        plugin.view.remark(plugin.key, "it states no thresholds of both kinds")
+        return
+    sketch.mention(NODES, place, "nodes of the cluster")
+    for path in sorted({name for text in (*least, *above) for name in SHARE.findall(text)}):
+        sketch.state(NODES, path, Scalar("0 % .. 100 %", place))
+    one_above = " or ".join(above) if len(above) == 1 else f"({' or '.join(above)})"
     loop: dict[str, Node | None] = {
-        "uses": respelled(least, PART),
-        "trigger": respelled(least, f"{above if name == LOW else ''}{empty}"),
-        "actuation": entry(least.place, actuation),
+        "uses": Scalar(BY_USE, place),
+        "trigger": Scalar(" and ".join((*least, one_above)), place),
+        "actuation": entry(
+            place,
+            {
+                "signal": Scalar(f"{NODES}.occupied", place),
+                "law": Scalar("step", place),
+                "by": Scalar("1" if plugin.name == LOW else "-1", place),
+            },
+        ),
     }
-    sketch.put("loops", sketch.names.fresh(name), least.place, loop)
+    sketch.put("loops", sketch.names.fresh(plugin.name), place, loop)
 
 
-def _lives(view: FieldView, key: str, arguments: FieldView | None, sketch: Sketch) -> None:
+def _compared(thresholds: FieldView | None, which: str, sign: str, limit: str) -> list[str]:
+    """Returns a comparison of the emptiest or the fullest node for each resource with a threshold."""
+    stated = {} if thresholds is None else {key: thresholds.quantity(key) for key in thresholds.node.entries}
+    shares = {sanitised(key): exact(value_of(share)) for key, share in stated.items() if share is not None}
+    return [f"{NODES}.{which}_{key} {sign} {limit.format(key=key, share=share)}" for key, share in shares.items()]
+
+
+def _lives(plugin: Plugin, sketch: Sketch) -> None:
     """Adds how long the pod of each job may live."""
-    nested = arguments.table("podLifeTime") if arguments is not None else None  # v1alpha1
-    owner = nested or arguments
+    owner = plugin.arguments_of("podLifeTime")  # the former in v1alpha1
     longest = owner.seconds("maxPodLifeTimeSeconds") if owner is not None else None
     if owner is None or longest is None:
-        view.remark(key, "no time is written")
+        plugin.view.remark(plugin.key, "no time is written")
         return
     if any(name in owner for name in SELECTED):
         owner.remark("maxPodLifeTimeSeconds", "which pods it looks at is selected further")
         return
-    for thing in _things(JOBS, sketch):
-        sketch.put_timer(f"{thing}_life", during=f"{thing}.run", after=longest, then=f"evict {thing}")
+    states = [state.text for key in STATES for state in owner.scalars(key)]
+    if states and RUNS not in states:
+        owner.remark("maxPodLifeTimeSeconds", "it looks at no pods that run")
+        return
+    staying = _things(STAYING, sketch)
+    for thing, pods in (staying | _things(JOBS, sketch)).items():
+        reason = spared(plugin, "podLifeTime", pods, _copies(thing, sketch))
+        if thing in staying and not reason:
+            reason = "that its members are evicted at that age is not modelled"
+        if reason:
+            plugin.view.remark(plugin.key, f"{thing}: {reason}")
+        else:
+            sketch.put_timer(f"{thing}_life", uses=BY_AGE, during=f"{thing}.run", after=longest, then=f"evict {thing}")
 
 
-def _things(kinds: tuple[str, ...], sketch: Sketch) -> list[str]:
-    """Returns the workloads of some kinds whose pods are known."""
-    known = {pods.thing for pods in sketch.pods}
-    named = [thing for things in sketch.names.things.values() for thing in things]
-    return [thing.name for thing in named if thing.kind in kinds and thing.name in known]
+def _things(kinds: tuple[str, ...], sketch: Sketch) -> dict[str, Pods]:
+    """Returns the workloads of some kinds with their pods, where these are known."""
+    known = {pods.thing: pods for pods in sketch.pods}
+    named = [thing for things in sketch.names.things.values() for thing in things if thing.kind in kinds]
+    return {thing.name: known[thing.name] for thing in named if thing.name in known}
 
 
-def _number_of_nodes(thing: str, sketch: Sketch) -> str:
+def _copies(thing: str, sketch: Sketch) -> Scalar | None:
+    """Returns how many members a workload states."""
+    component = sketch.get("components", thing)
+    copies = component.get("copies") if component is not None else None
+    return copies if isinstance(copies, Scalar) else None
+
+
+def _number_of_nodes(pods: Pods, sketch: Sketch) -> str:
     """Returns how many nodes take the pods of a workload; empty where an overlay states none, or several groups."""
-    pods = next((pods.template for pods in sketch.pods if pods.thing == thing and pods.template is not None), None)
     stated = sketch.places.entries if sketch.places else {}
     every = {name: place for name, place in stated.items() if isinstance(place, Table)}
-    able = every if pods is None else able_places(pods, sketch)
+    able = every if pods.template is None else able_places(pods.template, sketch)
     groups = [name for name, place in (able or {}).items() if "count" in place]
     if not every or able is None or (groups and len(able) > 1):
         return ""
     return f"{groups[0]}.count" if groups else str(len(able))
 
 
-def _duplicates(view: FieldView, key: str, sketch: Sketch) -> None:
+def _duplicates(plugin: Plugin, sketch: Sketch) -> None:
     """Adds a loop for each workload that may have several members, where it finds two nodes or more."""
+    view, key = plugin.view, plugin.key
     stated = Scalar(DUPLICATES, view.place(key))
     if not sketch.places:
         view.remark(key, NO_PLACES)
         return
-    for thing in _things(STAYING, sketch):
-        component = sketch.get("components", thing)
-        copies = component.get("copies") if component is not None else None
-        if component is None or not isinstance(copies, Scalar) or integer(copies) in (0, 1):
+    for thing, pods in _things(STAYING, sketch).items():
+        component, copies = sketch.get("components", thing), _copies(thing, sketch)
+        if component is None or copies is None or integer(copies) in (0, 1):
             continue
-        nodes = _number_of_nodes(thing, sketch)
-        if nodes in ("", "0", "1"):
-            view.remark(key, f"{thing}: {ONE_NODE if nodes else NO_PLACES}")
+        nodes = _number_of_nodes(pods, sketch)
+        few = (ONE_NODE if nodes else NO_PLACES) if nodes in ("", "0", "1") else ""
+        if reason := spared(plugin, "removeDuplicates", pods, copies) or few:
+            view.remark(key, f"{thing}: {reason}")
             continue
         if "returns" not in component:
             sketch.state(thing, "returns", respelled(stated, "always"))

@@ -111,6 +111,67 @@ def test_one_of_them_alone_is_listed(name: str) -> None:
     assert any("how full nodes are stands in no manifest" in words for _, words in design.not_modelled)
 
 
+def test_nodes_are_compared_by_every_resource_and_about_the_mean_where_the_policy_says_so() -> None:
+    """A node at its threshold is below it; thresholds need not be whole."""
+    gpu = "nodes.fullest_nvidia_com_gpu > min(nodes.mean_nvidia_com_gpu + 60 %, 100 %)"
+    low = "thresholds: {cpu: 12.5, nvidia.com/gpu: 20}, targetThresholds: {cpu: 50, nvidia.com/gpu: 60}"
+    config = f"{{name: LowNodeUtilization, args: {{useDeviationThresholds: true, {low}}}}}"
+    loops = read(PROFILE.format(config=f"{config}, {HIGH}", enabled="LowNodeUtilization, HighNodeUtilization")).loops
+    below, empty = (str(loop.trigger).split(" and ") for loop in loops.values())
+    assert below == [
+        "nodes.emptiest_cpu <= max(nodes.mean_cpu - 12.5 %, 0 %)",
+        "nodes.emptiest_nvidia_com_gpu <= max(nodes.mean_nvidia_com_gpu - 20 %, 0 %)",
+        f"(nodes.fullest_cpu > min(nodes.mean_cpu + 50 %, 100 %) or {gpu})",
+    ]
+    assert empty == ["nodes.emptiest_cpu <= 30 %", "nodes.fullest_cpu > 30 %"]
+
+
+EMPTY_DIR = "containers: [], volumes: [{name: v, emptyDir: {}}]"
+PLACES = "places: {node: {count: 3}}"
+LOCAL = "args: {evictLocalStoragePods: true}"
+
+
+@pytest.mark.parametrize(
+    ("pod", "config", "reason"),
+    [
+        (EMPTY_DIR, "", "web: its pods have local storage, which protects them"),
+        (EMPTY_DIR, f"{{name: DefaultEvictor, {LOCAL}}}", ""),
+        ("containers: []", "{name: RemoveDuplicates, args: {excludeOwnerKinds: [ReplicaSet]}}", "of a ReplicaSet"),
+        ("containers: []", "{name: DefaultEvictor, args: {minReplicas: 5}}", "fewer than 5 members"),
+        ("containers: [], priorityClassName: system-node-critical", "", "critical to the system"),
+    ],
+)
+def test_pods_that_the_evictor_protects_are_not_evicted(pod: str, config: str, reason: str) -> None:
+    web = WEB.replace("containers: []", pod)
+    text = {"policy.yaml": web + PROFILE.format(config=config, enabled="RemoveDuplicates")}
+    design = importers.design_from_sources(text | {"overlay.yaml": f"coherence: 1\noverlays: manifests\n{PLACES}\n"})
+    assert bool(design.loops) == (not reason)
+    assert any(reason in words for _, words in design.not_modelled) or not reason
+
+
+def test_each_profile_has_its_own_arguments() -> None:
+    """Two profiles that enable one plugin: one of pods that wait, one of all."""
+    life = PROFILE.format(config="{name: PodLifeTime, args: {maxPodLifeTimeSeconds: %s}}", enabled="PodLifeTime")
+    second = "".join(life.partition("profiles:\n")[2].replace("---\n", ""))
+    timers = read(JOB + (life.replace("---\n", "") + second) % (3600, 60)).timers
+    assert [str(timer.after.text) for timer in timers.values() if timer.after is not None] == ["3600 s", "60 s"]
+
+
+@pytest.mark.parametrize("states", ["states: [Pending]", "states: [Running, Pending]"])
+def test_a_life_of_pods_that_wait_is_no_limit_of_those_that_run(states: str) -> None:
+    config = f"{{name: PodLifeTime, args: {{maxPodLifeTimeSeconds: 60, {states}}}}}"
+    design = read(JOB + PROFILE.format(config=config, enabled="PodLifeTime"))
+    assert bool(design.timers) == ("Running" in states)
+
+
+def test_a_round_may_come_after_the_end_of_a_run_that_is_a_little_too_long(tmp_path: Path) -> None:
+    """An age of 61 min where 60 are allowed is seen in the next round, 5 min later at most."""
+    policy = PROFILE.format(config="{name: PodLifeTime, args: {maxPodLifeTimeSeconds: 3600}}", enabled="PodLifeTime")
+    found = answers(tmp_path, JOB + policy, "COH207", "components: {train: {takes: {run: 61 min}}}")
+    assert [(finding.verdict, finding.certainty) for finding in found] == [(Verdict.CONFLICT, "possible")]
+    assert any("the time from the creation of a pod to its run" in words for words in found[0].assumptions)
+
+
 @pytest.mark.parametrize(
     "policy",
     [

@@ -1,13 +1,15 @@
 """RemoveDuplicates of the descheduler, as its policy is read, against a plain program.
 
-SOURCE: descheduler 0.27 to 0.34, README (RemoveDuplicates) and pkg/framework/plugins/removeduplicates: pods of one
-owner with the same images are duplicates; the nodes that count are those whose taints that close (NoSchedule) the pods
-tolerate and that their selector and required affinity match; with fewer than two of these nothing is evicted; of each
-node go the pods beyond ceil(pods / nodes).  Written from these words, not from its code.
+SOURCE: descheduler 0.27 to 0.36, README (RemoveDuplicates) and pkg/framework/plugins/removeduplicates: pods of one
+owner with the same images are duplicates; the nodes that count are those whose taints that close (NoSchedule,
+NoExecute) the pods tolerate and that their selector and required affinity match; with fewer than two of these nothing
+is evicted; of each node go the pods beyond ceil(pods / nodes).  Pods that the plugin does not look at, or that its
+evictor protects, are none of them (`evictable_pods`).  Written from these words, not from its code.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,11 +19,9 @@ from coherence import importers
 from coherence.language.expressions.evaluate import Constants, evaluate
 from coherence.language.expressions.tree import Call, Compare, Name
 from tests.draws import source, trace_counts
+from tests.models import evictable_pods as pods_of
 
-POLICY = """apiVersion: descheduler/v1alpha2
-kind: DeschedulerPolicy
-profiles: [{name: p, plugins: {balance: {enabled: [RemoveDuplicates]}}}]
-"""
+NESTED = "removeDuplicates"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Workload:
+class Demands:
     """What its pods ask for: a pool, disks (or none of them), and the taints that they tolerate."""
 
     pool: str
@@ -52,35 +52,42 @@ class Workload:
         return not self.disks or (node.disk in self.disks) != self.without
 
 
-def evicted(workload: Workload, nodes: list[Node]) -> list[int]:
+def evicted(demands: Demands, nodes: list[Node], *, may: bool) -> list[int]:
     """Returns how many pods one round takes from each node."""
-    pods, able = sum(node.pods for node in nodes), sum(map(workload.is_taken_by, nodes))
-    if able < 2:
+    pods, able = sum(node.pods for node in nodes), sum(map(demands.is_taken_by, nodes))
+    if able < 2 or not may:
         return [0] * len(nodes)
     return [max(0, node.pods - math.ceil(pods / able)) for node in nodes]
 
 
-def drawn(rng: Random) -> tuple[Workload, list[Node]]:
+def drawn(rng: Random) -> tuple[Demands, list[Node]]:
     nodes = [
         Node(rng.choice(("a", "b")), rng.choice(("ssd", "hdd", "tape")), rng.choice(("", "", "gpu")), rng.randint(0, 6))
         for _ in range(rng.randint(1, 6))
     ]
     disks = tuple(sorted(rng.sample(("ssd", "hdd", "tape"), rng.randint(0, 2))))
     bears = rng.choice(((), ("gpu",)))
-    return Workload(rng.choice(("", "", "a", "b")), disks, rng.random() < 0.5, bears), nodes
+    return Demands(rng.choice(("", "", "a", "b")), disks, rng.random() < 0.5, bears), nodes
 
 
-def manifests(workload: Workload, nodes: list[Node]) -> str:
-    """Returns the deployment of the workload and the policy."""
-    operator = "NotIn" if workload.without else "In"
-    terms = f"[{{matchExpressions: [{{key: disk, operator: {operator}, values: [{', '.join(workload.disks)}]}}]}}]"
-    required = f"requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: {terms}}}"
-    pod = ["containers: []"]
-    pod += [f"nodeSelector: {{pool: {workload.pool}}}"] if workload.pool else []
-    pod += [f"affinity: {{nodeAffinity: {{{required}}}}}"] if workload.disks else []
-    pod += ["tolerations: [{key: gpu, operator: Exists, effect: NoSchedule}]"] if workload.tolerates else []
-    spec = f"replicas: {sum(node.pods for node in nodes)}, template: {{spec: {{{', '.join(pod)}}}}}"
-    return f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {{{spec}}}\n---\n{POLICY}"
+def manifests(demands: Demands, workload: pods_of.Workload, filters: pods_of.Filters) -> str:
+    """Returns the workload and the policy."""
+    pod = workload.pod()
+    if demands.pool:
+        pod["nodeSelector"] = {"pool": demands.pool}
+    if demands.disks:
+        expression = {"key": "disk", "operator": "NotIn" if demands.without else "In", "values": list(demands.disks)}
+        required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+        pod["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    if demands.tolerates:
+        pod["tolerations"] = [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": workload.kind,
+        "metadata": {"name": "web", "namespace": workload.namespace},
+        "spec": {"replicas": workload.copies, "template": {"metadata": workload.metadata(), "spec": pod}},
+    }
+    return f"{json.dumps(deployment)}\n---\n{pods_of.policy('RemoveDuplicates', NESTED, filters)}\n"
 
 
 def overlay(nodes: list[Node]) -> str:
@@ -107,12 +114,18 @@ def taken(text: str, places: str, nodes: list[Node]) -> list[int]:
 
 @trace_counts(150, of=("descheduler",))
 def test_duplicates_go_from_the_nodes_and_as_many_as_by_the_words(traces: int) -> None:
-    rng, moved = source(91), 0
+    rng, moved, spared = source(91), 0, 0
     for _ in range(traces):
-        workload, nodes = drawn(rng)
-        if sum(node.pods for node in nodes) < 2:
+        demands, nodes = drawn(rng)
+        copies = sum(node.pods for node in nodes)
+        if copies < 2:
             continue  # no loop is read for a single pod, and one has no duplicate
-        wanted = evicted(workload, nodes)
-        moved += any(wanted)
-        assert taken(manifests(workload, nodes), overlay(nodes), nodes) == wanted, (workload, nodes)
+        workload = pods_of.drawn_workload(rng, rng.choice(("Deployment", "StatefulSet")), copies)
+        filters = pods_of.drawn_filters(rng, {}) if rng.random() < 0.7 else pods_of.Filters(old=False)
+        may = filters.may_evict(workload)
+        wanted = evicted(demands, nodes, may=bool(may) and not filters.selects_nodes)  # what is not known has no loop
+        moved, spared = moved + any(wanted), spared + (may is not True)
+        text = manifests(demands, workload, filters)
+        assert taken(text, overlay(nodes), nodes) == wanted, (demands, workload, filters, nodes)
     assert moved > traces / 20
+    assert spared > traces / 10
