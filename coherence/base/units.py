@@ -106,6 +106,56 @@ _FRACTION = re.compile(r"([0-9]{1,6})\s*/\s*([1-9][0-9]{0,5})")
 EXAMPLES = "units are written like ms, min, req/s, GB, kW or %"
 
 
+_SPELT = {
+    "s": "sec secs second seconds", "min": "mins minute minutes", "h": "hr hrs hour hours", "d": "day days",
+    "ms": "msec msecs millis millisecond milliseconds", "us": "usec usecs μs microsecond microseconds",
+    "ns": "nsec nanosecond nanoseconds", "%": "percent pct", "C": "°C degC celsius °", "usd": "$ US$ dollar dollars",
+    "req": "request requests query queries message messages msg msgs item items record records event events",
+    "token": "tok toks", "cpu": "vcpu vcpus cpus", "B": "byte bytes", "W": "watt watts", "J": "joule joules",
+    "Wh": "watthour", "bit": "bits", "KiB": "Ki", "MiB": "Mi", "GiB": "Gi", "TiB": "Ti", "PiB": "Pi",
+    "req/s": "rps qps", "req/min": "rpm qpm", "token/min": "tpm",
+    "bit/s": "bps", "kbit/s": "kbps", "Mbit/s": "Mbps", "Gbit/s": "Gbps", "Tbit/s": "Tbps",
+    "kbit": "Kb", "Mbit": "Mb", "Gbit": "Gb", "Tbit": "Tb", "kB/s": "KBps kBps", "MB/s": "MBps", "GB/s": "GBps",
+    "TFLOP": "TFLOPs", "TFLOP/s": "TFLOPS", "GFLOP/s": "GFLOPS", "PFLOP/s": "PFLOPS",
+}  # fmt: skip
+_WRITTEN = {other: ours for ours, others in _SPELT.items() for other in others.split()}
+_SPELT_VALUE = re.compile(rf"(\$?)([-+]?{NUMBER})?\s*(.*)")
+_PER = re.compile(r"(?:\s|^)(?:per|an?)\s+")
+_COMMAS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
+
+
+def respelled(text: str) -> str:
+    """Returns a value or a unit of a spelling that the field uses as it is written here, "" where none is known.
+
+    `4 rps` -> `4 req/s`; `5 secs` -> `5 s`; `4 /s` -> `4 req/s`; `1,000 MB` -> `1000 MB`; `1h30m` -> `90 min`.
+    """
+    given = text.strip()[:LONGEST]
+    if len(_GO.findall(given)) > 1 and "".join(a + b for a, b in _GO.findall(given)) == given:
+        seconds = go_duration(given)
+        sizes = [("h", 3600), ("min", 60), ("s", 1), ("ms", Fraction(1, 1000))]
+        return next((f"{seconds / size} {name}" for name, size in sizes if (seconds / size).denominator == 1), "")
+    match = _SPELT_VALUE.fullmatch(_COMMAS.sub(lambda found: found[0].replace(",", ""), given))
+    if not match:
+        return ""
+    money, amount, rest = match[1], match[2] or "", re.sub(r"\s*/\s*", "/", _PER.sub("/", match[3]))
+    if money or rest.startswith(("/", "1/")):
+        rest = ("usd" if money else "req") + rest.removeprefix("1")
+    whole = _WRITTEN.get(rest) or _WRITTEN.get(rest.lower()) or rest
+    written = "".join(_part_written(part) for part in re.split(r"([/*])", whole))
+    if any(part not in UNITS for part in re.split(r"[/*]", written)):
+        return ""
+    written = f"{amount} {written}".strip()
+    return written if written != given else ""
+
+
+def _part_written(part: str) -> str:
+    """Returns one unit as it is written here; words of one or two letters keep their case (`Ms` may be many things)."""
+    if part in UNITS or part in "/*":
+        return part
+    low = part.lower() if len(part) > 2 else part
+    return _WRITTEN.get(part) or _WRITTEN.get(low) or low
+
+
 class UnitError(ValueError):
     """Raised for a text that is not a quantity; the message says why and `remedy` what to write."""
 
@@ -122,14 +172,23 @@ def unit(text: str) -> tuple[Fraction, Dimension]:
             sign = -1 if part == "/" else 1
             continue
         if part not in UNITS:
-            from coherence.base.errors import did_you_mean
-
-            same = [known for known in UNITS if known.lower() == part.lower()]
-            raise UnitError(f"unknown unit '{part}'", did_you_mean(same[0] if same else part, UNITS) or EXAMPLES)
+            raise UnitError(f"unknown unit '{part}'", remedy_of_unit(text, part))
         size, dimension_of_part = UNITS[part]
         factor = factor * size if sign > 0 else factor / size
         dimension = dimension * dimension_of_part if sign > 0 else dimension / dimension_of_part
     return factor, dimension
+
+
+def remedy_of_unit(text: str, part: str) -> str:
+    """Returns what to write for a unit or value `text` whose `part` is no unit."""
+    from coherence.base.errors import did_you_mean
+
+    if written := respelled(text):
+        return f"write {written}"
+    if part == "m":
+        return f"write {text.removesuffix('m').strip()} min for minutes; thousandths are decimals, as in 0.5 cpu"
+    same = [known for known in UNITS if known.lower() == part.lower()]
+    return did_you_mean(same[0] if same else part, UNITS) or EXAMPLES
 
 
 def number(text: str) -> Fraction:
@@ -147,10 +206,15 @@ def quantity(text: str) -> tuple[Fraction, Dimension]:
     """Returns value (SI) and dimension: `500 ms` -> (1/2, second).  Raises UnitError."""
     match = _LITERAL.fullmatch(text.strip())
     if not match or len(text) > LONGEST:
-        part = fraction(text)
-        remedy = f"write it as a decimal: {float(part):.6g}" if part else "write for example 500 ms, 25 %, 10 kW or 64"
+        part, written = fraction(text), respelled(text)
+        example = f"write {written}" if written else "write for example 500 ms, 25 %, 10 kW or 64"
+        remedy = f"write it as a decimal: {float(part):.6g}" if part else example
         raise UnitError(f"'{shorten(text)}' is not a number with a unit", remedy)
-    factor, dimension = unit(match[2]) if match[2] else (Fraction(1), ONE)
+    try:
+        factor, dimension = unit(match[2]) if match[2] else (Fraction(1), ONE)
+    except UnitError as error:
+        again = respelled(text) or match[2] == "m"
+        raise UnitError(str(error), remedy_of_unit(text.strip(), match[2]) if again else error.remedy) from None
     return number(match[1]) * factor, dimension
 
 

@@ -133,6 +133,8 @@ def _key_remedy(name: str, known: Mapping[str, Key]) -> str:
     """Returns what to write instead of a key that is none of those known."""
     if name == "<<":
         return "merge keys are not used: write the keys out"
+    if name.isdigit():
+        return "write a number without commas, for example 1000"
     first, *parts = name.split(".")
     if parts and first in known:
         nested = units.shorten(": {".join((first, *parts)))

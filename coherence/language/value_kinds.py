@@ -72,12 +72,15 @@ def parse_quantity(
     try:
         values = [units.quantity(end) for end in ends]
     except UnitError as error:
-        reading.problem(leaf.place, str(error), error.remedy)
+        written = range_written(text)
+        reading.problem(leaf.place, str(error), f"a range is written {written}" if written else error.remedy)
         return None
     (low, first), (high, last) = values[0], values[-1]
     own = last if low == 0 and first == ONE else first
     if not first.fits(last) and low != 0:
-        reading.problem(leaf.place, f"'{text}' mixes {first} and {last}", "give both ends the same unit")
+        written = range_written(text) if first == ONE else ""
+        remedy = f"write {written}" if written else "give both ends the same unit"
+        reading.problem(leaf.place, f"'{text}' mixes {first} and {last}", remedy)
         return None
     if low > high:
         reading.problem(
@@ -90,6 +93,29 @@ def parse_quantity(
         _mismatch(leaf, reading, own, dimension)
         return None
     return Quantity(low, high, own, text, leaf.place, varies)
+
+
+_OTHER_RANGE = re.compile(
+    rf"[\[(]?(?:from |between )?({units.NUMBER})\s*([^\s,]*)\s*(?:\.\.+|…|-|–|—|to |and |,)"
+    rf"\s*({units.NUMBER})\s*([^\])]*)[\])]?"
+)
+
+
+def range_written(text: str) -> str:
+    """Returns a range of another spelling (`4-8 s`, `4 to 8 s`, `[4 s, 8 s]`) as it is written here, else ""."""
+    match = _OTHER_RANGE.fullmatch(text[: units.LONGEST].strip())
+    if not match:
+        return ""
+    low, first, high, last = match.groups()
+    last = units.respelled(last) or last
+    if last == "%" and not first and units.number(low) <= 1:
+        return ""  # `1 - 20 %` is a share that is left
+    written = [f"{low} {units.respelled(first) or first or last}".strip(), f"{high} {last}".strip()]
+    try:
+        ends = [units.quantity(end) for end in written]
+    except UnitError:
+        return ""
+    return " .. ".join(written) if ends[0][1].fits(ends[1][1]) and ends[0][0] <= ends[1][0] else ""
 
 
 def _fits(dimension: Dimension, wanted: Dimension, low: Fraction, high: Fraction) -> bool:
@@ -242,6 +268,9 @@ def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | Non
         value, dimension = units.quantity(leaf.text)
         return Quantity(value, value, dimension, leaf.text.strip(), leaf.place)
     except UnitError:
+        if written := range_written(leaf.text):
+            reading.problem(leaf.place, f"'{leaf.text.strip()}' is no range", f"a range is written {written}")
+            return None
         return formula_of(leaf, reading)
 
 

@@ -71,7 +71,18 @@ def test_units_of_every_kind(text: str, value: Fraction, dimension: str) -> None
 @pytest.mark.parametrize(
     ("text", "words", "remedy"),
     [
-        ("5 secs", "unknown unit 'secs'", ""),
+        ("5 secs", "unknown unit 'secs'", "write 5 s"),
+        ("4 /s", "is not a number with a unit", "write 4 req/s"),
+        ("4 requests per second", "is not a number with a unit", "write 4 req/s"),
+        ("4 rps", "unknown unit 'rps'", "write 4 req/s"),
+        ("4 Gbps", "unknown unit 'Gbps'", "write 4 Gbit/s"),
+        ("16 Gi", "unknown unit 'Gi'", "write 16 GiB"),
+        ("$2.50 per hour", "is not a number with a unit", "write 2.50 usd/h"),
+        ("1,000 req/s", "is not a number with a unit", "write 1000 req/s"),
+        ("1h30m", "is not a number with a unit", "write 90 min"),
+        ("40 °C", "is not a number with a unit", "write 40 C"),
+        ("4 KB", "unknown unit 'KB'", "did you mean 'kB'"),
+        ("500m", "unknown unit 'm'", "write 500 min for minutes"),
         ("5 Ms", "unknown unit 'Ms'", "did you mean"),
         ("10 kw", "unknown unit 'kw'", "did you mean"),
         ("5 s/", "is not a number with a unit", "500 ms"),
@@ -215,3 +226,17 @@ def test_a_fraction_is_read_where_it_may_stand_and_told_as_a_decimal_elsewhere()
     with pytest.raises(units.UnitError) as caught:
         units.quantity("15/16")
     assert caught.value.remedy == "write it as a decimal: 0.9375"
+
+
+def test_every_other_spelling_is_answered_with_a_unit_that_is_read_and_none_is_one_of_ours() -> None:
+    for other, ours in units._WRITTEN.items():
+        assert other not in units.UNITS
+        assert units.respelled(f"3 {other}") == f"3 {ours}"
+        Q(f"3 {ours}")
+
+
+@given(st.text(alphabet="0123456789.,/$ %*-msprehGBK", max_size=12))
+def test_what_is_proposed_for_a_value_is_one(text: str) -> None:
+    written = units.respelled(text)
+    if written and written[0].isdigit():
+        Q(written)

@@ -22,6 +22,7 @@ from coherence.language.value_kinds import (
     VALUE,
     WHOLE,
     parse_quantity,
+    quantity,
     word,
 )
 
@@ -127,3 +128,31 @@ def test_both_ends_of_a_range_are_kept_exactly(a: int, b: int) -> None:
     assert quantity is not None
     assert (quantity.low, quantity.high) == (Fraction(low, 1000), Fraction(high, 1000))
     assert quantity.exact == (low == high)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("4-8", "4 .. 8"),
+        ("4 - 8 s", "4 s .. 8 s"),
+        ("4 to 8 secs", "4 s .. 8 s"),
+        ("[4 req/s, 8 req/s]", "4 req/s .. 8 req/s"),
+        ("60-70 %", "60 % .. 70 %"),
+        ("2 … 10", "2 .. 10"),
+        ("3-5 rps", "3 req/s .. 5 req/s"),
+    ],
+)
+@pytest.mark.parametrize("kind", [VALUE, quantity()])
+def test_a_range_of_another_spelling_is_no_difference_and_says_how_it_is_written(
+    kind: Kind[Any], text: str, written: str
+) -> None:
+    reading = Reading()
+    assert kind.read(leaf(text), reading) is None
+    assert [problem.remedy for problem in reading.problems] == [f"a range is written {written}"]
+
+
+@pytest.mark.parametrize("text", ["1 - 20 %", "0.9 - 5 %", "10 - 2", "8 GB - 2 GB", "x - 4", "4 - x", "-4"])
+def test_a_difference_that_is_no_range_is_read(text: str) -> None:
+    value, problems = read(VALUE, text)
+    assert value is not None
+    assert problems == []

@@ -150,15 +150,13 @@ class _Parser:
             inside = texts.count("(") > texts.count(")")
             remedy = f"complete the expression{IN_QUOTES if inside else ''}"
         if token.kind == "name" and self.at and self.tokens[self.at - 1].kind == "number":
-            from coherence.base.errors import did_you_mean
-
-            return ExpressionError(
-                f"unknown unit '{token.text}'",
-                did_you_mean(token.text, units.UNITS) or units.EXAMPLES,
-                (token.start, token.end),
-            )
+            amount = self.tokens[self.at - 1].text
+            remedy = units.remedy_of_unit(f"{amount} {token.text}", token.text)
+            return ExpressionError(f"unknown unit '{token.text}'", remedy, (token.start, token.end))
         if token.text == "=":
             remedy = "compare with =="
+        if token.text == "," and self.tokens[self.at - 1].kind == "number":
+            remedy = "write a number without commas, for example 1000"
         return ExpressionError(
             f"{wanted} expected, {seen} found", remedy, (token.start, max(token.end, token.start + 1))
         )
