@@ -132,8 +132,8 @@ def respelled(text: str) -> str:
     given = text.strip()[:LONGEST]
     if len(_GO.findall(given)) > 1 and "".join(a + b for a, b in _GO.findall(given)) == given:
         seconds = go_duration(given)
-        sizes = [("h", 3600), ("min", 60), ("s", 1), ("ms", Fraction(1, 1000))]
-        return next((f"{seconds / size} {name}" for name, size in sizes if (seconds / size).denominator == 1), "")
+        counts = [(seconds / UNITS[name][0], name) for name in ("h", "min", "s", "ms")]
+        return next((f"{count} {name}" for count, name in counts if count.denominator == 1), "")
     match = _SPELT_VALUE.fullmatch(_COMMAS.sub(lambda found: found[0].replace(",", ""), given))
     if not match:
         return ""

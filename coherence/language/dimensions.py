@@ -22,6 +22,7 @@ from coherence.language.expressions.tree import (
     Number,
     Tree,
     is_boolean,
+    walk,
 )
 from coherence.language.names import (
     bare_names,
@@ -52,6 +53,11 @@ class Known:
     def of(self, path: str) -> Dimension | None:
         return self.signals.get(self.bare.get(path, path))
 
+    def within(self, component: Component, design: Design) -> Known:
+        """Returns the same for the formulas of a component, whose own names come first."""
+        bare = scope(component, design)
+        return Known(self.signals, bare, {name: own for name, own in self.loops.items() if name not in bare})
+
 
 def known(design: Design) -> Known:
     """Returns what the design says about the dimensions of its signals."""
@@ -70,11 +76,44 @@ def known(design: Design) -> Known:
         if workload.rate is not None:
             dimensions[f"{workload.name}.rate"] = workload.rate.dimension
     for loop in design.loops.values():
-        ends = [b for b in loop.actuation.bounds if isinstance(b, Quantity) and b.high] if loop.actuation else []
-        if loop.actuation and loop.actuation.signal and ends:
-            dimensions.setdefault(loop.actuation.signal.text, ends[0].dimension)
+        acts = loop.actuation
+        stated = [*acts.bounds, acts.initial, acts.to, acts.by] if acts and acts.signal else []
+        ends = [value for value in stated if isinstance(value, Quantity) and value.high]
+        if acts and acts.signal and ends:
+            dimensions.setdefault(acts.signal.text, ends[0].dimension)
     paths = paths_of_names(design) if design.loops else {}
-    return Known(dimensions, bare_names(design), {name: paths.get(name, []) for name in design.loops})
+    world = Known(dimensions, bare_names(design), {name: paths.get(name, []) for name in design.loops})
+    _add_derived(design, world)
+    return world
+
+
+def _add_derived(design: Design, world: Known) -> None:
+    """Adds what formulas of components give: outputs, and states without a start.
+
+    A formula with a number without a unit tells nothing: the number may stand for any (`users.rate / 5000`).
+    """
+    open_formulas = [
+        (component, f"{component.name}.{name}", value, ONE)
+        for component in design.components.values()
+        for name, value in component.constants.items()
+        if isinstance(value, Formula)
+    ]
+    for component in design.components.values():
+        plant, variable = state_formula(component), state_variable(component)
+        if plant is not None and f"{component.name}.{variable}" not in world.signals:
+            open_formulas.append((component, f"{component.name}.{variable}", plant, ONE if component.step else SECOND))
+    open_formulas = [entry for entry in open_formulas if not any(map(_is_bare, walk(entry[2].tree)))]
+    while open_formulas:
+        left = []
+        for component, path, formula, span in open_formulas:
+            dimension = dimension_of(formula, world.within(component, design))
+            if dimension is not None and dimension.physical.powers:
+                world.signals[path] = dimension * span
+            else:
+                left.append((component, path, formula, span))
+        if len(left) == len(open_formulas):
+            return
+        open_formulas = left
 
 
 def check(design: Design, reading: Reading) -> None:
@@ -85,8 +124,7 @@ def check(design: Design, reading: Reading) -> None:
         checker = _Checker(formula, world, reading)
         (checker.condition if id(formula) in must_hold else checker.of)(formula.tree)
     for component in design.components.values():
-        bare = scope(component, design)
-        local = Known(world.signals, bare, {name: own for name, own in world.loops.items() if name not in bare})
+        local = world.within(component, design)
         for formula in component_formulas(component):
             _Checker(formula, local, reading).of(formula.tree)
         plant = state_formula(component)
@@ -252,6 +290,11 @@ class _Checker:
             elif other.tags.powers and not common.tags.powers:
                 common, first = other, tree
         return common
+
+
+def _is_bare(tree: Tree) -> bool:
+    """Returns whether the node is a number without a unit, and not 0."""
+    return isinstance(tree, Number) and tree.dimension == ONE and tree.value != 0
 
 
 def _numeric(tree: Tree) -> bool:

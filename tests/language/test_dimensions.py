@@ -178,3 +178,22 @@ def test_what_is_sent_in_a_window_is_a_count(limit: str, message: str) -> None:
     found = problems_in(lambda: read_text(text))
     assert [message in p.message for p in found] == [True] * bool(message), [str(p) for p in found]
     assert all("write how many may be sent in which time" in p.remedy for p in found)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("used' = 6 GB/s - 4 GB/s * clean.on", "'90 %' (a bare number) is compared with 'disk.used' (B)"),
+        ("used' = fill.speed - 4 GB/s * clean.on", "'90 %' (a bare number) is compared with 'disk.used' (B)"),
+        ("used' = 6 GB/s / 60 * web.copies", ""),
+        ("used' = fill.unknown - clean.on", ""),
+    ],
+)
+def test_a_state_without_a_start_has_the_unit_of_its_derivative(state: str, message: str) -> None:
+    text = f'coherence: 1\ncomponents: {{disk: {{state: "{state}"}}, fill: {{speed: 6 GB/s, twice: 2 s}}}}\n'
+    text += "promises: {room: always disk.used < 90 %}\n"
+    assert [p.message for p in problems_in(lambda: read_text(text))] == [message] * bool(message)
+    step = text.replace("state:", "step: 1 s, state:")
+    assert [p.message for p in problems_in(lambda: read_text(step))] == [
+        message.replace("(B)", "(B/s)") for _ in range(bool(message))
+    ]
