@@ -11,6 +11,7 @@ from coherence.base.places import Place
 from coherence.language.design import Component, Design, Limit, Loop, Timer
 from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.expressions.tree import Name
+from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.model.model import Interval
@@ -18,6 +19,7 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.timers import firing
 
 COUNTED = STATES["failures"]
+RUNS = frozenset({"run", "work", "execute", "execution", "process", "compute"})  # names of a whole life
 FIRINGS = "firings"  # what a limit counts that names a timer
 
 
@@ -66,6 +68,14 @@ def comes_back(component: Component | None) -> bool | None:
     return component.returns.text != "never"
 
 
+def is_over(component: Component) -> bool:
+    """Decides whether the life of a thing ends with what it takes.
+
+    A start, an answer to one request and what goes on beside them are over while the thing lives on.
+    """
+    return any(name in RUNS or role(component, name) == "" for name in component.takes or {})
+
+
 def _host(facts: DesignFacts, thing: str) -> str | None:
     """Returns what the thing runs on: its end ends the thing's members."""
     component = facts.design.components.get(thing)
@@ -92,7 +102,7 @@ def _apart(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> Inter
     if firing.counts_from_start(timer, thing) and fires is not None:
         begun = firing.begins_again(timer)
         if once or comes_back(component) or begun:
-            away = Fraction(0) if begun or component is None else _away(component)
+            away = Fraction(0) if begun or component is None else away_for(component)
             least, most = fires.window.earliest + (away or 0), fires.window.latest
             if away is None or most is None or (timer.start is not None and timer.start.activity):
                 return Interval(least, None) if least > 0 else None
@@ -103,8 +113,8 @@ def _apart(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> Inter
     return Interval(few * timer.every.low, many * timer.every.high) if timer.every.low > 0 else None
 
 
-def _away(component: Component) -> Fraction | None:
-    """Returns the seconds after which a member that was removed comes back; None where that is not said."""
+def away_for(component: Component) -> Fraction | None:
+    """Returns the longest seconds after which a member that was removed comes back; None where that is not said."""
     returns = component.returns.text if component.returns is not None else "always"
     if returns == "always":
         return Fraction(0)
@@ -122,5 +132,15 @@ def _of_loop(facts: DesignFacts, loop: Loop, thing: str, *, once: bool) -> Itera
     if not evicts or not again or period is None or period.low <= 0:
         return
     always = loop.trigger is None or getattr(loop.trigger, "text", "") == "always"
-    apart = Interval(period.low, period.high if always and evicted == thing else None)
+    least, most = _between_effects(loop, period)
+    apart = Interval(least, most if always and evicted == thing else None)
     yield Recurrence(loop.name, thing, apart, period.place.labelled(f"{loop.name} may act this often"))
+
+
+def _between_effects(loop: Loop, period: Quantity) -> tuple[Fraction, Fraction]:
+    """Returns the shortest and longest time between two effects of a loop that acts whenever it may."""
+    timescale = loop.timescale
+    lands, cooldown = (timescale.lands, timescale.cooldown) if timescale is not None else (None, None)
+    late = lands.high - lands.low if isinstance(lands, Quantity) else Fraction(0)
+    pause = cooldown.high if isinstance(cooldown, Quantity) else Fraction(0)
+    return max(Fraction(0), period.low - late), period.high + late + pause

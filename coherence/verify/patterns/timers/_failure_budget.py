@@ -14,14 +14,11 @@ from coherence.findings.finding import Edit, Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Component, Limit
 from coherence.language.expressions.tree import Compare, Name, Number
-from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import place_of
-from coherence.verify.timers.recurrences import FIRINGS, comes_back
-
-RUNS = frozenset({"run", "work", "execute", "execution", "process", "compute"})  # names of a whole life
+from coherence.verify.timers.recurrences import FIRINGS, comes_back, is_over
 
 
 @dataclass(frozen=True)
@@ -83,14 +80,6 @@ def one_run(component: Component | None) -> Fraction | None:
     if component is None or comes_back(component) or not is_over(component):
         return None
     return sum((span.high for span in (component.takes or {}).values()), Fraction(0))
-
-
-def is_over(component: Component) -> bool:
-    """Decides whether the life of a thing ends with what it takes.
-
-    A start, an answer to one request and what goes on beside them are over while the thing lives on.
-    """
-    return any(name in RUNS or role(component, name) == "" for name in component.takes or {})
 
 
 def scoped(facts: DesignFacts, budget: FailureBudget) -> str | None:

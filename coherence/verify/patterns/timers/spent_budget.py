@@ -69,6 +69,7 @@ from coherence.verify.timers.recurrences import (
     Recurrence,
     counted_timer,
     counts_events,
+    is_over,
     recurrences,
 )
 from coherence.verify.timers.removals import Departure, departures
@@ -193,7 +194,7 @@ def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence, causes: 
         return _spent(subject, budget, cause, certain=apart.high is not None)
     if _begins_with(subject.design, budget, cause) and 0 < (run := _run(subject.design, budget)) < apart.low:
         return _never(budget, cause, run)
-    most = math.ceil(window / apart.low)
+    most = math.ceil(window / apart.low) if apart.low else budget.lives + 1
     if budget.lives >= most > 1 and budget.bounded and not budget.keeps:  # what was ended begins its run anew
         return _spent(subject, replace(budget, window=None, bounded="", assumed=()), cause, certain=False)
     if most <= budget.lives:
@@ -227,8 +228,8 @@ def _never(budget: FailureBudget, cause: Recurrence, run: Fraction) -> Finding:
 
 def _of_one_run(design: Design, budget: FailureBudget, cause: Recurrence) -> FailureBudget:
     """Returns the budget with the time of a whole run for its window, where the thing goes on from its checkpoints."""
-    from coherence.verify.patterns.calls.shutdown_vs_retry import LAST_CHECKPOINT, most_lives
-    from coherence.verify.patterns.timers._failure_budget import is_over
+    from coherence.verify.patterns.calls._lives import most_lives
+    from coherence.verify.patterns.calls.shutdown_vs_retry import LAST_CHECKPOINT
 
     timer, component = design.timers.get(cause.name), design.components.get(budget.thing)
     open_ = budget.window is None or bool(budget.bounded)
