@@ -1,7 +1,11 @@
 """PodDisruptionBudget: a limit on the pods that its selector finds, which an eviction must keep.
 
+Where what owns the pods has no scale (a Job, a DaemonSet, nothing) the controller cannot count what there should be:
+`maxUnavailable` and percentages let none go.  A drain passes over the pods of a DaemonSet.
+
 SOURCE: Kubernetes API, policy/v1 PodDisruptionBudgetSpec; documentation, Specifying a Disruption Budget: percentages
-round up; a budget with neither number, and one that finds no pod, limits nothing.
+round up; a budget with neither number, and one that finds no pod, limits nothing; Arbitrary workloads and arbitrary
+selectors; pkg/controller/disruption/disruption.go: getExpectedScale, failSafe.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ KIND = "PodDisruptionBudget"
 GROUPS = ("policy",)
 SPELLING = {"at_least": "minAvailable", "at_most": "maxUnavailable"}
 PART = "pod_disruption_budget"
+UNSCALED = ("Job", "CronJob", "JobSet", "Pod", "DaemonSet")
+PASSED_OVER = "DaemonSet"
 KEYS = (("minAvailable", "at_least", "available"), ("maxUnavailable", "at_most", "evicted"))
 
 
@@ -49,10 +55,19 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
         spec.problem(stated.place, words, "write a number of pods or a percentage")
     if stated is None or number is None:
         return
-    place = manifest.name.place
+    template = limited[0].template
+    kind = template.manifest.kind if template is not None else ""
+    place, note = manifest.name.place, ""
+    if kind in UNSCALED and (bound == "at_most" or "%" in number):
+        note = f"of the pods of a {kind} it lets none go, for only minAvailable as a number can be kept of them"
+        if kind == PASSED_OVER:
+            spec.remark(key, f"{note}; a drain passes over them")
+            return
+        bound, counted, number = "at_most", "evicted", "0"
     values: dict[str, Node | None] = {
         "uses": Scalar(PART, place),
         "counts": Scalar(f"{thing}.{counted}", stated.place),
         bound: respelled(stated, number),
+        "note": Scalar(note, place) if note else None,
     }
     sketch.put("limits", sketch.names.policy(manifest.name.text, "budget", "pdb"), place, values)

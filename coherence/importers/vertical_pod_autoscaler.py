@@ -3,10 +3,12 @@
 The recommendation is what the containers use and 15 % more, so the loop holds the used share of the request at 1 / 1.15
 within `minAllowed` and `maxAllowed`, and within a LimitRange as far as these allow it.  Where an autoscaler of replicas
 holds the same share, both divide one usage, and the component says how.  With `RequestsOnly` a request stays below the
-limit of its container.  `updateMode` Off writes nothing, Initial only what new pods request.
+limit of its container.  `updateMode` Off writes nothing, Initial only what new pods request; of a workload that states
+fewer replicas than `minReplicas` the updater takes no pod.
 
 SOURCE: Kubernetes autoscaler, VPA API v1; features, Limits control; flags of the recommender:
-pod-recommendation-min-cpu-millicores 25, pod-recommendation-min-memory-mb 250.  Other defaults are in the parts.
+pod-recommendation-min-cpu-millicores 25, pod-recommendation-min-memory-mb 250; of the updater: min-replicas 2;
+updater/restriction/pods_restriction_factory.go: GetCreatorMaps.  Other defaults are in the parts.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from coherence.base.places import Place
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import agree, sanitised
-from coherence.importers._quantities import added, amount_text, as_amount, respelled, value_of
+from coherence.importers._quantities import added, amount_text, as_amount, integer, respelled, value_of
 from coherence.importers._sketch import Container, Scaling, Sketch, entry, listed
 from coherence.language.document import Node, Scalar, Table
 
@@ -29,6 +31,8 @@ GROUPS = ("autoscaling.k8s.io",)
 PARTS = {"cpu": "kubernetes_vpa_cpu", "memory": "kubernetes_vpa_memory"}
 EVICTION, TOLERANCE = "vpa_eviction", "50 %"  # of the replicas (eviction-tolerance 0.5)
 LEAST = {"cpu": Fraction(25, 1000), "memory": Fraction(250 * 2**20)}  # of a pod
+FEWEST = "2"  # replicas of which one may go
+IN_PLACE = "InPlace"
 ALL = "*"
 WRITES = ("Auto", "Recreate", "InPlaceOrRecreate", "InPlace")
 IDLE = {"Off": "recommends and writes nothing", "Initial": "writes what new pods request, and is no loop of its own"}
@@ -59,6 +63,10 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
     mode = policy.scalar("updateMode") if policy else None
     if workload is None or (policy is not None and mode is not None and _idle(policy, mode)):
         return
+    fewest = policy.whole("minReplicas") if policy is not None else None
+    if few := _has_few(workload[0], fewest or Scalar(FEWEST, workload[1]), sketch):
+        manifest.top.remark("spec", few)
+        return
     if policy is not None:
         policy.remark("minReplicas", "with fewer pods none is evicted, which is not modelled")
         policy.remark("evictionRequirements", "evictions in one direction only are not modelled")
@@ -66,8 +74,19 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
     for owner in owners:
         for resource in PARTS:
             _loop(owner, resource, workload, manifest, sketch)
-    if owners:
+    if owners and (mode is None or mode.text != IN_PLACE):
         _evictions(workload, sketch)
+
+
+def _has_few(thing: str, fewest: Scalar, sketch: Sketch) -> str:
+    """Returns that a workload states fewer replicas than one may go of; empty where it does not."""
+    pods = sketch.pods_of(thing)
+    spec = pods.template.manifest.spec if pods is not None and pods.template is not None else None
+    stated = spec.whole("replicas") if spec is not None and not _scalers(sketch, thing) else None
+    number, least = integer(stated) if stated is not None else None, integer(fewest)
+    if number is None or least is None or number >= least:
+        return ""
+    return f"of fewer than {least} replicas the updater takes none: it writes only what new pods request"
 
 
 def _evictions(workload: tuple[str, Place], sketch: Sketch) -> None:

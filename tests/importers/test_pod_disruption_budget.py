@@ -84,3 +84,26 @@ def test_the_finding_points_at_the_manifest(tmp_path: Path) -> None:
     (finding,) = [f for f in check(tmp_path).findings if f.code == "COH209"]
     edits = {(edit.place.line, edit.new) for repair in finding.repairs for edit in repair.edits}
     assert (finding.places[0].line, edits) == (9, {(4, "4"), (9, "2")})
+
+
+@pytest.mark.parametrize(
+    ("number", "verdict"),
+    [
+        ("maxUnavailable: 1", Verdict.CONFLICT),
+        ('minAvailable: "10%"', Verdict.CONFLICT),
+        ("minAvailable: 1", Verdict.PROVED),
+        ("minAvailable: 3", Verdict.CONFLICT),
+    ],
+)
+def test_of_pods_whose_owner_has_no_scale_only_a_least_number_lets_one_go(
+    number: str, verdict: Verdict, tmp_path: Path
+) -> None:
+    job = WEB.replace("apps/v1", "batch/v1").replace("Deployment", "Job").replace("replicas", "parallelism")
+    assert answers(job + BUDGET.replace("minAvailable: 2", number), tmp_path) == [verdict]
+
+
+def test_a_budget_of_a_daemon_set_by_percent_is_listed_for_drains_pass_over_its_pods() -> None:
+    agents = WEB.replace("Deployment", "DaemonSet").replace("replicas: 3, ", "")
+    design = read(agents + BUDGET.replace("minAvailable: 2", 'minAvailable: "50%"'))
+    assert not design.limits
+    assert any("of the pods of a DaemonSet it lets none go" in words for _, words in design.not_modelled)

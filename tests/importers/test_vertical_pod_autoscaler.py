@@ -106,6 +106,22 @@ def test_bounds_of_several_containers_add_up() -> None:
     assert bounds(design, "web_vpa_cpu") == ["0.2", "4"]
 
 
+@pytest.mark.parametrize(
+    ("replicas", "update", "loops"),
+    [(1, "", 0), (1, "minReplicas: 1", 2), (2, "", 2), (4, "minReplicas: 5", 0), (1, "updateMode: InPlace", 0)],
+)
+def test_of_few_replicas_the_updater_takes_none(replicas: int, update: str, loops: int) -> None:
+    text = workload().replace("spec: {template", f"spec: {{replicas: {replicas}, template")
+    design = read(text + sizer().replace("name: web}}", f"name: web}}, updatePolicy: {{{update}}}}}"))
+    assert len(design.loops) == loops
+    assert loops or any("the updater takes none" in words for _, words in design.not_modelled)
+
+
+def test_a_resize_in_place_evicts_nothing() -> None:
+    assert not read(workload() + sizer(mode="InPlace")).limits
+    assert read(workload() + sizer(mode="InPlaceOrRecreate")).limits
+
+
 @pytest.mark.parametrize(("mode", "why"), [("'Off'", "writes nothing"), ("Initial", "no loop of its own")])
 def test_a_mode_that_leaves_running_pods_alone_is_listed(mode: str, why: str) -> None:
     design = read(workload() + sizer(mode=mode))

@@ -1,10 +1,12 @@
 """The two parts of the Cluster Autoscaler against one plain program, scan by scan.
 
 `Program` is written from what the program does in one scan and shares nothing with the engine: it adds where a pod
-cannot be placed, and then removes nothing; it removes what has been unneeded for long enough, not before the delays
-after its last addition and its last removal are over.
-SOURCE: Cluster Autoscaler 1.29 to 1.33, core/static_autoscaler.go: RunOnce, isScaleDownInCooldown;
-core/scaledown/unneeded/nodes.go: the time since which a node is unneeded stands while scans find it so.
+cannot be placed, and then removes nothing; it removes what has been unneeded for more than long enough, not before the
+delays after its last addition and its last removal are over.  Each scan begins a moment more than the interval after
+the one before.
+SOURCE: Cluster Autoscaler 1.29 to 1.37, core/static_autoscaler.go: RunOnce (until 1.33 it ends where it has added),
+isScaleDownInCooldown; core/scaledown/unneeded/nodes.go: the time since which a node is unneeded stands while scans find
+it so, and is over after the unneeded time, not at it.
 """
 
 from __future__ import annotations
@@ -23,30 +25,38 @@ from tests.draws import source, trace_counts
 
 PARTS = ("cluster_autoscaler", "cluster_autoscaler_scale_down")
 SCAN, TRACES = 10, 20  # seconds; traces of each design
+SECOND, MOMENT = 1000, 1  # milliseconds
 Scan = tuple[bool, bool]  # some pod is unschedulable; some node is unneeded
 
 
 @dataclass
 class Program:
-    """One node group, and when it was last changed (seconds; None: never)."""
+    """One node group, and when it was last changed (milliseconds; None: never); delays in seconds.
+
+    `goes_on`: as from 1.34 on, a scan that has added looks at what is unneeded, too.
+    """
 
     least: int
     most: int
     unneeded_time: int
     after_add: int
     nodes: int
+    goes_on: bool = False
     added: int | None = None
     unneeded_since: int | None = None
 
-    def scan(self, now: int, pending: bool, idle: bool) -> int:
+    def scan(self, number: int, pending: bool, idle: bool) -> int:
         """Returns the number of nodes after one scan."""
+        now = number * (SCAN * SECOND + MOMENT)
         if pending and self.nodes < self.most:
             self.nodes, self.added = self.nodes + 1, now
-            return self.nodes  # the scan ends here: what is unneeded is not looked at
+            if not self.goes_on:
+                return self.nodes
         self.unneeded_since = (now if self.unneeded_since is None else self.unneeded_since) if idle else None
-        if self.unneeded_since is None or now - self.unneeded_since < self.unneeded_time:
+        if self.unneeded_since is None or not self.unneeded_since + self.unneeded_time * SECOND < now:
             return self.nodes
-        if (self.added is None or now >= self.added + self.after_add) and self.nodes > self.least:
+        waits = self.added is not None and self.added + self.after_add * SECOND > now
+        if not waits and self.nodes > self.least:
             self.nodes -= 1
         return self.nodes
 
@@ -96,17 +106,21 @@ def model_of(program: Program) -> Model:
 def drawn(rng: random.Random) -> Program:
     least = rng.randint(0, 4)
     most = least + rng.randint(1, 8)
-    return Program(least, most, rng.choice((0, 10, 30, 60)), rng.choice((0, 10, 40, 90)), rng.randint(least, most))
+    goes_on = rng.random() < 0.5
+    delay = rng.choice((10, 40, 90) if goes_on else (0, 10, 40, 90))
+    return Program(least, most, rng.choice((10, 30, 60)), delay, rng.randint(least, most), goes_on)
 
 
-def trace(rng: random.Random) -> list[Scan]:
+def trace(rng: random.Random, *, goes_on: bool) -> list[Scan]:
+    """Returns what 40 scans find.
+
+    The part looks at what is unneeded in a scan that adds as well, which it says: until 1.33 no change there.
+    """
     busy, idle = rng.choice((0.05, 0.3)), rng.choice((0.5, 0.95))
     scans = [(False, False)]
-    for _ in range(
-        40
-    ):  # the part looks at what is unneeded in a scan that adds as well, which is named: no change there
+    for _ in range(40):
         pending = rng.random() < busy
-        scans.append((pending, scans[-1][1] if pending else rng.random() < idle))
+        scans.append((pending, scans[-1][1] if pending and not goes_on else rng.random() < idle))
     return scans[1:]
 
 
@@ -117,12 +131,12 @@ def test_the_parts_replay_the_program(traces: int) -> None:
         program = drawn(rng)
         model = model_of(program)
         for _ in range(TRACES):
-            again, scans = replace(program), trace(rng)
+            again, scans = replace(program), trace(rng, goes_on=program.goes_on)
             wanted = executed(model, program, scans)
-            assert [again.scan(k * SCAN, *scan) for k, scan in enumerate(scans)] == wanted, (program, scans)
+            assert [again.scan(k, *scan) for k, scan in enumerate(scans)] == wanted, (program, scans)
 
 
 def test_nothing_is_removed_in_a_scan_that_adds_nor_until_the_delay_is_over() -> None:
     scans = [(True, True), *[(False, True)] * 4]
-    program = Program(1, 9, 0, 30, 5)
+    program = Program(1, 9, 10, 30, 5)
     assert executed(model_of(program), program, scans) == [6, 6, 6, 5, 4]

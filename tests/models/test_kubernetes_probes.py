@@ -1,8 +1,9 @@
 """The parts of kubelet's probes against a plain worker, trace by trace.
 
 `Worker` is written from what the program does: a ticker that keeps at most one tick, a delay counted in whole seconds
-of the container's age, failures in a row, and a startup probe that holds the others back.  It shares nothing with the
-engine, which states a window in which the probe acts; the trace must lie in it, and its ends must be met.
+of the container's age, failures in a row, and a startup probe that holds the others back.  What has failed in a row is
+forgotten where the probe has killed the container, not where that ended by itself.  It shares nothing with the engine,
+which states a window in which the probe acts; the trace must lie in it, and its ends must be met.
 SOURCE: Kubernetes 1.20 to 1.35, pkg/kubelet/prober/worker.go: run, doProbe.
 """
 
@@ -15,6 +16,7 @@ from fractions import Fraction
 
 import pytest
 
+from coherence.language.catalogue import omissions
 from coherence.language.reading import read_text
 from coherence.verify.timers.firing import FiringWindow, firing
 from tests.draws import source, trace_counts
@@ -33,12 +35,13 @@ class Worker:
     threshold: int
     timeout: int
 
-    def acts(self, phase: Fraction, reply: Reply, started: int = 0) -> Fraction:
+    def acts(self, phase: Fraction, reply: Reply, started: int = 0, failures: int = 0) -> Fraction:
         """Returns the age of a container that never answers rightly, when the probe has failed for good.
 
-        `phase`: its age at the first tick; `started`: its age when the startup probe, if any, has succeeded.
+        `phase`: its age at the first tick; `started`: its age when the startup probe, if any, has succeeded;
+        `failures`: those in a row of the container before it, which ended by itself.
         """
-        tick, free, failures = phase, F(0), 0
+        tick, free = phase, F(0)
         while True:
             begin = max(tick, free)  # a tick that comes during a probe is kept, one of them
             tick += (int((begin - tick) / self.period) + 1) * self.period
@@ -97,3 +100,10 @@ def test_while_a_startup_probe_has_not_succeeded_the_others_wait_but_their_delay
     assert liveness.acts(F(0), lambda _: F(0)) == 40
     assert liveness.acts(F(0), lambda _: F(0), started=15) == 40
     assert liveness.acts(F(0), lambda _: F(0), started=61) == 90
+
+
+@pytest.mark.parametrize("part", ["startup_probe", "liveness_probe"])
+def test_failures_of_a_container_that_ended_by_itself_count_on_which_the_part_says(part: str) -> None:
+    worker = Worker(0, 10, 3, 1)
+    assert worker.acts(F(0), lambda _: F(0), failures=2) == 0 < window(part, worker).earliest
+    assert any("failures of a container that ended by itself" in text for text in omissions("timers", part))

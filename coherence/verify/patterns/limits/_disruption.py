@@ -78,7 +78,8 @@ def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
     thing = _thing(limit)
     range_ = copies(facts, thing)
     stated = limit.at_least if limit.at_least is not None else limit.at_most
-    place = place_of(stated, limit).labelled("the budget")
+    why = f": {limit.note.text}" if limit.note is not None else ""
+    place = place_of(stated, limit).labelled(f"the budget{why}")
     if range_ is None or range_.low is None or range_.high is None:
         yield question.undecided(f"needs copies of {thing}", (place,), (limit.name,), lacks_number=True)
         return
