@@ -14,6 +14,7 @@ from coherence.base.units import ONE, SECOND, Dimension, UnitError, unit
 
 _PART_DIGITS = 4000
 _PART = 10**_PART_DIGITS
+_PREFIXED = {"W": (1000,), "B": (1024, 1000)}
 _STEPS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
@@ -30,13 +31,18 @@ def render_quantity(value: Fraction | float, dimension: Dimension = ONE) -> str:
     """Renders a number with a unit that a person would write: `1.5 min`, `250 ms`, `10 kW`, `64 req`."""
     if dimension == SECOND:
         return render_seconds(value)
-    for name, step in (("W", 1000), ("B", 1024)):
-        if dimension.powers == ((name, 1),):
-            return _prefixed(value, name, step)
-    return render_decimal(value) + ("" if dimension == ONE else f" {dimension}")
+    unit_text = "" if dimension == ONE else str(dimension)
+    if unit_text.partition("/")[0] in _PREFIXED:
+        return render_prefixed(value, unit_text)
+    return f"{render_decimal(value)} {unit_text}".rstrip()
 
 
-def _prefixed(value: Fraction | float, name: str, step: int) -> str:
+def render_prefixed(value: Fraction | float, unit_text: str) -> str:
+    """Renders watts and bytes, also per something, with a prefix: `10 kW`, `6 GB/s`, `2 TB`, `2 TiB`."""
+    return min((_with_prefix(value, unit_text, step) for step in _PREFIXED[unit_text.partition("/")[0]]), key=len)
+
+
+def _with_prefix(value: Fraction | float, name: str, step: int) -> str:
     prefixes = ("", "k", "M", "G", "T", "P") if step == 1000 else ("", "Ki", "Mi", "Gi", "Ti", "Pi")
     exact, index = Fraction(value), 0
     while abs(exact) >= step and index < len(prefixes) - 1:
@@ -147,7 +153,7 @@ def render_figure(value: Fraction | float, unit: str) -> str:
         return f"{value:.6g} {unit}".rstrip()
     exact = Fraction(value)
     if unit == "B":
-        return _prefixed(exact, unit, 1024)
+        return render_prefixed(exact, unit)
     return render_duration(exact) if unit == "s" else f"{render_rounded(exact)} {unit}".rstrip()
 
 

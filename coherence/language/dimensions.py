@@ -90,7 +90,8 @@ def known(design: Design) -> Known:
 def _add_derived(design: Design, world: Known) -> None:
     """Adds what formulas of components give: outputs, and states without a start.
 
-    A formula with a number without a unit tells nothing: the number may stand for any (`users.rate / 5000`).
+    A formula with a number without a unit tells nothing: the number may stand for any (`users.rate / 5000`).  So does
+    one that is a time or a rate alone: people lay bare numbers beside those (`web.load > 3` of `load: users.rate`).
     """
     open_formulas = [
         (component, f"{component.name}.{name}", value, ONE)
@@ -107,7 +108,7 @@ def _add_derived(design: Design, world: Known) -> None:
         left = []
         for component, path, formula, span in open_formulas:
             dimension = dimension_of(formula, world.within(component, design))
-            if dimension is not None and dimension.physical.powers:
+            if dimension is not None and any(base != "s" for base, _ in dimension.physical.powers):
                 world.signals[path] = dimension * span
             else:
                 left.append((component, path, formula, span))

@@ -240,3 +240,19 @@ def test_what_is_proposed_for_a_value_is_one(text: str) -> None:
     written = units.respelled(text)
     if written and written[0].isdigit():
         Q(written)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (2 * 10**12, "B", "2 TB"),
+        (2 * 1024**4, "B", "2 TiB"),
+        (1536, "B", "1.5 KiB"),
+        (6 * 10**9, "B/s", "6 GB/s"),
+        (450_000, "W", "450 kW"),
+        (999, "B", "999 B"),
+    ],
+)
+def test_bytes_and_watts_have_the_prefix_that_is_shorter(value: int, unit: str, text: str) -> None:
+    assert render_quantity(Fraction(value), units.unit(unit)[1]) == text
+    assert Q(text)[0] == value
