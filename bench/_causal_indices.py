@@ -113,12 +113,19 @@ def separation(*, seeds: int = SEEDS, until: float = SECONDS) -> Iterator[Row]:
 
 
 def values_of(facts: IndexInputs, *, least: bool = False) -> dict[str, float]:
-    """The four indices; of one that is only bounded the bound, or 0 where it is one from above and the least counts."""
+    """The four indices; of one that is only bounded the bound, or 0 where it is one from above and the least counts.
+
+    Of one that is refused the worst for a comparison: 0 where the least counts, else infinity.
+    """
     delays = delay.measure(facts, variants=False)
     assert isinstance(delays, MeasuredIndex)
     rest = estimates(facts, [name for name in NAMES if name != "DI"])
     found = {**rest, "DI": delays}
-    return {name: 0.0 if least and found[name].bound == "<=" else found[name].estimate.value for name in NAMES}
+    worst = 0.0 if least else float("inf")
+    return {
+        name: worst if name not in found or (least and found[name].bound == "<=") else found[name].estimate.value
+        for name in NAMES
+    }
 
 
 def served(log: RequestLog, cluster: Cluster, until: float) -> dict[str, float]:

@@ -90,6 +90,8 @@ def _table() -> dict[str, tuple[Fraction, Dimension]]:
     units["usd"] = (Fraction(1), Dimension((("usd", 1),)))
     units |= {name: (Fraction(1), Dimension(((name, 1),))) for name in COUNTERS}
     units |= {f"{name}s": units[name] for name in COUNTERS if name not in ("cpu", "rad")}
+    for exponent, prefix in enumerate(("k", "M", "G"), start=1):  # as providers quote prices
+        units |= {f"{prefix}{name}": (Fraction(k**exponent), units[name][1]) for name in ("token", "tokens")}
     return units
 
 

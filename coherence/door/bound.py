@@ -385,7 +385,8 @@ def _read(symbol: Symbol, text: str) -> Fraction:
     if abs(number) > LARGEST:
         raise UsageError(f"{symbol.name} = '{units.shorten(text)}' is too large: at most 1e150 in SI units")
     if number and not dimension.fits(symbol.dimension):
-        raise UsageError(f"{symbol.name} is {dimension}, {symbol.unit} expected: {symbol.means}")
+        remedy = f"write it with a unit, for example {symbol.name}='1 {symbol.unit}'"
+        raise UsageError(f"{symbol.name} is {dimension}, {symbol.unit} expected: {symbol.means}; {remedy}")
     if number and angular is not ("rad" in dict(dimension.powers)) and dimension.powers:
         raise UsageError(f"{symbol.name} = '{units.shorten(text)}': 1 Hz is 6.28319 rad/s; write it in {symbol.unit}")
     return Fraction(number)

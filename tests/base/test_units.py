@@ -57,6 +57,8 @@ def test_durations_are_exact_seconds(text: str, value: Fraction) -> None:
         ("2 kHz", 2000, "1/s"),
         ("5 TFLOP/s", 5 * 10**12, "1/s"),
         ("0.1 usd/h", Fraction(1, 36000), "usd/s"),
+        ("2 usd/Mtoken", Fraction(2, 10**6), "usd/token"),
+        ("3 ktokens", 3000, "token"),
         ("85 C", 85, "C"),
         ("3 token/req", 3, "token/req"),
         ("2 W*h", 7200, "W*s"),

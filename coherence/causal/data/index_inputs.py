@@ -48,7 +48,7 @@ class IndexInputs:
     `servers`: devices that the latency class may claim (its entitlement); `latency_class`: its name where the log has
     several; `provisioned`: devices in all; `bursts`: None to find them in the first attempts; `drain`: seconds after
     a burst in which it is still felt (None: as long as the burst); `horizon`: seconds that control coherence looks
-    back (twenty periods of the slowest loop).
+    back (twenty periods of the slowest loop); `calls`: (caller, callee) of the design, by which hops are counted.
     """
 
     log: RequestLog | None = None
@@ -60,6 +60,7 @@ class IndexInputs:
     tubes: tuple[Tube, ...] = ()
     actions: tuple[LoopAction, ...] = ()
     horizon: float | None = None
+    calls: tuple[tuple[str, str], ...] = ()
     batches: int = BATCHES
     level: float = field(default=LEVEL)
 

@@ -5,7 +5,8 @@ x_i = delay less the delay of the same request at the coordinated twin (gamma = 
 requests from the start of a burst to the end of its drain, less the service's own mean x outside of all bursts.
 `WPI = max(0, remote response) / (max(0, local response) + 0.1 mean need)`, remote: other services not in a burst of
 their own.  Told only where the lower end of DI exceeds 0.1; else there is no wave, for pooling shares fate and that is
-not a fault.
+not a fault.  Where the design says who calls whom, the same index of the services at each number of calls from the
+burst, and what is felt there over what is felt one step nearer: below 1 the wave fades, above 1 it grows.
 ## Words
 0.9: requests at other services wait 0.9 times as much longer as those at the service whose burst it is.
 ## Unit and range
@@ -15,10 +16,12 @@ Unit of time; number of services (means of requests).
 ## Nulls
 Services on disjoint resources give 0; a system equal to its twin has no wave.
 ## Falsifier
-Disjoint resources whose interval lies above 0 more often than its level says.
+Disjoint resources whose interval lies above 0 more often than its level says; a chain whose steps multiply by g where
+an interval of g misses it more often.
 ## Limits
-Where one batch carries most of the local response only a bound is told.  Bursts must be independent: common ones are
-counted as propagation.
+The interval is the range of the index where both responses may be.  Where bursts may not delay their own service it is
+a bound, and refused where that is above 1.  Bursts must be independent: common ones are counted as propagation, but for
+those of services that others call in their bursts.
 ## Source
 String stability and bullwhip ratio; definitions 2.4.
 """
@@ -26,6 +29,9 @@ String stability and bullwhip ratio; definitions 2.4.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,9 +40,10 @@ from coherence.causal.data.index_inputs import ArrivalBurst, IndexInputs, latenc
 from coherence.causal.data.request_log import Bools, Ints, RequestLog
 from coherence.causal.data.series import Floats
 from coherence.causal.indices import Index, IndexPart, IndexRefusal, MeasuredIndex, delay
-from coherence.causal.twins.bursts import bursts, inside, windows
+from coherence.causal.twins.bursts import bursts, inside, windows, without_those_of_callers
 from coherence.causal.twins.coordinated_twin import twin
-from coherence.causal.twins.jackknife import batch_numbers, clipped_estimate, jackknife_estimate, ratio
+from coherence.causal.twins.hops import UNCONNECTED, hops
+from coherence.causal.twins.jackknife import batch_numbers, jackknife_estimate, quotient_estimate, ratio
 
 INDEX = Index(
     name="WPI",
@@ -47,7 +54,8 @@ INDEX = Index(
     source="string stability; definitions 2.4",
 )
 GATE = 0.1
-STABLE = 0.5  # where leaving out one batch takes more than half of the denominator, a ratio has no interval
+SHARED = 1.0  # shared fate: a bound above it tells nothing
+MOST_LONGER = 100.0  # windows that are advised
 FLOOR = 0.1  # of a mean need, added to the local response
 
 
@@ -59,13 +67,19 @@ def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
     log = latency_requests(facts)
     if len(np.unique(log.service)) < 2:
         return IndexRefusal(INDEX, "a wave needs two services", ("requests of a second service",))
-    seen = bursts(facts, log)
+    seen = bursts_of(facts, log)
     gate = delay.slowdown(facts, log, batch_numbers(log, facts.batches), None)
     if not gate.low > GATE:
         return no_wave(facts.level, gate)
     if not seen:
         return IndexRefusal(INDEX, "no service has a burst of first attempts", ("a window that holds bursts",))
-    return _responses(facts, log, seen)
+    return of_bursts(facts, log, seen)
+
+
+def bursts_of(facts: IndexInputs, log: RequestLog) -> tuple[ArrivalBurst, ...]:
+    """The bursts that are stated, or those seen that are no part of a caller's."""
+    seen = bursts(facts, log)
+    return seen if facts.bursts is not None else without_those_of_callers(seen, log.services, facts.calls, facts.drain)
 
 
 def no_wave(level: float, gate: Estimate) -> MeasuredIndex:
@@ -74,8 +88,8 @@ def no_wave(level: float, gate: Estimate) -> MeasuredIndex:
     return MeasuredIndex(INDEX, Estimate(0.0, 0.0, 0.0, 0.0, level), "no wave", notes=(why,))
 
 
-def _responses(facts: IndexInputs, log: RequestLog, seen: tuple[ArrivalBurst, ...]) -> MeasuredIndex | IndexRefusal:
-    """Sums of every batch, and the index of all and without each."""
+def of_bursts(facts: IndexInputs, log: RequestLog, seen: tuple[ArrivalBurst, ...]) -> MeasuredIndex | IndexRefusal:
+    """The index of all other services, and of those at each number of calls from the burst."""
     assert facts.servers is not None
     batch = batch_numbers(log, facts.batches)
     excess = log.delay - twin(log, facts.servers).delays(1.0)
@@ -90,32 +104,95 @@ def _responses(facts: IndexInputs, log: RequestLog, seen: tuple[ArrivalBurst, ..
     without = [log.services[number] for number in present if not quiet[log.service == number].any()]
     if without:
         return IndexRefusal(INDEX, f"no quiet time of {', '.join(without)}", ("a window longer than its bursts",))
-    felt = _felt(log, spans, own, within, excess, quiet, batch)
-    remote, local = felt
+    own_requests, others = _weights(log, spans, own, within, hops(log.services, facts.calls))
+    level = np.array([ratio(excess * (mine := quiet & (log.service == one)), mine * 1.0, batch)
+                      for one in range(len(log.services))])  # fmt: skip
+    level = np.where(np.isnan(level), np.nan_to_num(level[:, :1]), level)  # absent services have no weight
+    local, remote, *each = (
+        _response(weight, excess, level, log.service, batch)
+        for weight in (own_requests, np.sum(list(others.values()), axis=0), *others.values())
+    )
     if np.isnan(remote[0]):
         return IndexRefusal(INDEX, "no other service is quiet during any burst", ("bursts that do not coincide",))
-    floor = FLOOR * float(log.need.mean())
-    parts = tuple(
-        IndexPart(name, jackknife_estimate(one, level=facts.level), "s")
-        for name, one in zip(("remote response", "local response"), felt, strict=True)
-    )
-    notes = (f"{len(seen)} bursts",)
-    below = np.maximum(local, 0.0) + floor
-    if below[1:].size and below[1:].min() < STABLE * below[0]:
-        estimate, bound = bounded(parts[0].estimate, parts[1].estimate, floor)
-        return MeasuredIndex(INDEX, estimate, said_of_bound(estimate.value, bound), bound, parts, notes)
-    raw = remote / below
-    estimate = clipped_estimate(jackknife_estimate(raw, level=facts.level), 0.0)
-    return MeasuredIndex(INDEX, estimate, render_value(estimate.value), parts=parts, notes=notes)
+    holding = len(np.unique(batch[own_requests > 0]))
+    responses = Responses(local, remote, dict(zip(others, each, strict=True)), holding, FLOOR * float(log.need.mean()))
+    return _index_of(responses, facts.level, len(seen))
 
 
-def bounded(remote: Estimate, local: Estimate, floor: float) -> tuple[Estimate, str]:
-    """What is sure where bursts hardly delay their own service: a ratio to what may be nothing has no interval."""
-    if remote.low > 0:
-        least = remote.low / (max(local.high, 0.0) + floor)
-        return Estimate(least, least, math.inf, math.inf, remote.level), ">="
-    most = max(remote.high, 0.0) / floor
-    return Estimate(most, 0.0, most, math.inf, remote.level), "<="
+@dataclass(frozen=True)
+class Responses:
+    """Mean responses in s, of all batches and without each: of the bursts' own service, of all others, by calls away.
+
+    `batches` that hold requests of a burst; `floor`: what is added to the local response (s).
+    """
+
+    local: Floats
+    remote: Floats
+    away: Mapping[int, Floats]
+    batches: int
+    floor: float
+
+    def index(self, response: Floats, level: float) -> Estimate:
+        """A response over that of the bursts' own service."""
+        return quotient_estimate(response, self.local, plus=self.floor, batches=self.batches, level=level)
+
+    def growth(self, level: float) -> dict[tuple[int, int], Estimate]:
+        """(calls away, calls away of the next further one) -> response of the second over that of the first."""
+        return {
+            (near, far): quotient_estimate(
+                self.away[far], self.away[near], plus=0.0, batches=self.batches, level=level
+            )
+            for near, far in pairwise(step for step in self.away if step != UNCONNECTED)
+        }  # fmt: skip
+
+
+def _index_of(felt: Responses, level: float, count: int) -> MeasuredIndex | IndexRefusal:
+    """The index with its parts, or why these bursts do not tell it."""
+    remote, local = (jackknife_estimate(one, level=level) for one in (felt.remote, felt.local))
+    parts = [IndexPart("remote response", remote, "s"), IndexPart("local response", local, "s")]
+    growth = felt.growth(level)
+    if len(felt.away) > 1:
+        parts += [IndexPart(place_of(step), felt.index(response, level)) for step, response in felt.away.items()]
+        parts += [
+            IndexPart(f"{place_of(far)} over {place_of(near)}", one)
+            for (near, far), one in growth.items() if math.isfinite(one.high)
+        ]  # fmt: skip
+    whole, notes = felt.index(felt.remote, level), (f"{count} bursts",)
+    if local.low > 0:
+        return MeasuredIndex(INDEX, whole, render_value(whole.value) + _along(growth), parts=tuple(parts), notes=notes)
+    if whole.low > 0:
+        least = Estimate(whole.low, whole.low, math.inf, math.inf, level)
+        return MeasuredIndex(INDEX, least, said_of_bound(least.value, ">="), ">=", tuple(parts), notes)
+    if whole.high <= SHARED:
+        most = Estimate(whole.high, 0.0, whole.high, math.inf, level)
+        return MeasuredIndex(INDEX, most, said_of_bound(most.value, "<="), "<=", tuple(parts), notes)
+    return _untold(remote, local, count)
+
+
+def _untold(remote: Estimate, local: Estimate, count: int) -> IndexRefusal:
+    """Nothing is sure of either response: a number would be anything from 0 to far above 1."""
+    both = (f"{name} {one.value:.3g} s ({one.low:.3g} to {one.high:.3g})"
+            for name, one in (("their own service", local), ("others", remote)))  # fmt: skip
+    longer = math.inf if local.value <= 0 else ((local.value - local.low) / local.value) ** 2
+    more = f"a window about {math.ceil(longer)} times as long" if longer < MOST_LONGER else "bursts that are felt"
+    return IndexRefusal(INDEX, f"{count} bursts do not tell it: they delay {' and '.join(both)}", (more,))
+
+
+def place_of(step: int) -> str:
+    """The name of the index of the services so many calls away."""
+    if step == UNCONNECTED:
+        return "WPI where no call leads"
+    return f"WPI {step} call{'s' if step > 1 else ''} away"
+
+
+def _along(growth: Mapping[tuple[int, int], Estimate]) -> str:
+    """How a wave changes from call to call, where that is sure."""
+    grows = [f"{after} calls away than at {step}" for (step, after), one in growth.items() if one.low > 1]
+    if grows:
+        return f"; it is stronger {' and '.join(grows)}: the wave grows on its way"
+    if growth and all(one.high < 1 for one in growth.values()):
+        return "; it fades with each call"
+    return ""
 
 
 def _within(log: RequestLog, spans: Floats, own: Ints) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
@@ -126,24 +203,27 @@ def _within(log: RequestLog, spans: Floats, own: Ints) -> np.ndarray[tuple[int, 
     return within
 
 
-def _felt(
-    log: RequestLog, spans: Floats, own: Ints, within: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
-    excess: Floats, quiet: Bools, batch: Ints,
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """(remote, local) mean responses, whole and without each batch.
+def _weights(
+    log: RequestLog, spans: Floats, own: Ints, within: np.ndarray[tuple[int, int], np.dtype[np.bool_]], steps: Ints
+) -> tuple[Floats, dict[int, Floats]]:
+    """1 for each request of a burst's own service; calls away (UNCONNECTED last) -> 1 for each of the others there.
 
-    Each is the mean over its requests of x less the quiet mean of their services: sums by batch and service suffice.
+    One that is in the time of several bursts counts at the nearest.
     """
     busy = within[np.arange(len(log)), log.service]
-    local, remote = np.zeros(len(log)), np.zeros(len(log))
+    local = np.zeros(len(log))
+    nearest = np.full(len(log), math.inf)  # inf: in the time of no burst
+    beyond = float(len(log.services))  # more than any number of calls
     for span, service in zip(spans, own.tolist(), strict=True):
         now = inside(log.arrival, span)
         local[now & (log.service == service)] = 1.0
-        remote[now & (log.service != service) & ~busy] = 1.0
-    level = np.array([ratio(excess * (mine := quiet & (log.service == one)), mine * 1.0, batch)
-                      for one in range(len(log.services))])  # fmt: skip
-    level = np.where(np.isnan(level), np.nan_to_num(level[:, :1]), level)  # absent services have no weight
-    return _response(remote, excess, level, log.service, batch), _response(local, excess, level, log.service, batch)
+        away = np.where(steps[service] > 0, steps[service], beyond)[log.service]
+        others = now & (log.service != service) & ~busy
+        nearest = np.where(others, np.minimum(nearest, away), nearest)
+    places = np.unique(nearest[np.isfinite(nearest)]).tolist() or [beyond]
+    return local, {
+        UNCONNECTED if place == beyond else int(place): np.where(nearest == place, 1.0, 0.0) for place in places
+    }
 
 
 def _response(weight: Floats, excess: Floats, level: Floats, service: Ints, batch: Ints) -> Floats:

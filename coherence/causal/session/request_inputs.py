@@ -63,9 +63,14 @@ def request_inputs(
     notes = (*taken, *note, *(f"left out: {one.what}: {one.why}" for one in requests.excluded))
     facts = replace(
         control, log=requests, servers=servers, latency_class=name,
-        provisioned=total if provisioned and None not in provisioned else None,
+        provisioned=total if provisioned and None not in provisioned else None, calls=_calls(design),
     )  # fmt: skip
     return RequestInputs(facts, notes)
+
+
+def _calls(design: Design) -> tuple[tuple[str, str], ...]:
+    """(caller, callee) of every call of the design."""
+    return tuple((one.caller.text, one.callee.text) for one in design.calls if one.caller and one.callee)
 
 
 def _classed(design: Design, log: RequestLog) -> RequestLog:

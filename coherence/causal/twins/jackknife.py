@@ -20,6 +20,7 @@ from coherence.causal.twins.inversion import FASTEST, SLOWEST, largest_at_least,
 # of one value for each request -> one for all, one without each batch
 Statistic: TypeAlias = Callable[[Floats], Floats]
 MOST_STEPS = 8
+DIRECTIONS = 720  # in which the range of a quotient is looked for
 LEFT_OUT = 1e-4  # relative error of gamma where a batch is left out: far below the spread that it measures
 
 
@@ -132,6 +133,39 @@ def jackknife_estimate(values: Floats, *, level: float) -> Estimate:
     """Returns values[0] with its interval by the jackknife."""
     low, high, error = (float(one) for one in jackknife(values[0], values[1:], level=level))
     return Estimate(float(values[0]), low, high, error, level)
+
+
+def quotient_estimate(above: Floats, below: Floats, *, plus: float, batches: int, level: float) -> Estimate:
+    """Returns max(0, above) / (max(0, below) + plus), with the range that it takes where both may be.
+
+    Both may be anywhere in the ellipse of their jackknife covariance whose shadow on any line is the interval of that
+    combination (Fieller 1954): a quotient by what may be small has no symmetric interval.  `batches`: those that tell
+    of them.  The range is infinite where `plus` is 0 and `below` may be nothing.
+    """
+    value = _quotient(float(above[0]), float(below[0]), plus)
+    count = len(above) - 1
+    if min(count, batches) < 2:
+        return Estimate(value, -math.inf, math.inf, math.inf, level)
+    from scipy.special import stdtrit
+
+    apart = np.stack([above[1:], below[1:]])
+    apart = apart - apart.mean(axis=1, keepdims=True)
+    covariance = (count - 1) / count * apart @ apart.T
+    values, ways = np.linalg.eigh(covariance)
+    reach = float(stdtrit(batches - 1, (1 + level) / 2))
+    turn = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
+    around = ways @ (np.sqrt(np.maximum(values, 0.0))[:, None] * np.stack([np.cos(turn), np.sin(turn)]))
+    taken = [_quotient(above[0] + reach * x, below[0] + reach * y, plus) for x, y in around.T.tolist()]
+    low, high = min(*taken, value), max(*taken, value)
+    if not math.isfinite(high):
+        return Estimate(value, low, high, math.inf, level)
+    error = math.sqrt(max(covariance[0, 0] - 2 * value * covariance[0, 1] + value**2 * covariance[1, 1], 0.0))
+    return Estimate(value, low, high, error / (max(float(below[0]), 0.0) + plus), level)
+
+
+def _quotient(above: float, below: float, plus: float) -> float:
+    most, least = max(float(above), 0.0), max(float(below), 0.0) + plus
+    return most / least if least > 0 else math.inf
 
 
 def clipped_estimate(found: Estimate, low: float, high: float = math.inf) -> Estimate:

@@ -151,13 +151,3 @@ def capped(*, every: float, until: float = 1200.0) -> RequestLog:
         parts.append((came, needs, starts(came, needs, 6) + needs))
     came, needs, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
     return request_log(came, needs, ends, service=np.repeat(["a", "b"], [len(parts[0][0]), len(parts[1][0])]))
-
-
-def test_a_local_response_near_nothing_gives_a_bound() -> None:
-    from coherence.causal.answers.intervals import Estimate
-    from coherence.causal.indices.waves import bounded
-
-    nothing, some = Estimate(0.0, -0.01, 0.01, 0.005), Estimate(0.05, 0.02, 0.08, 0.01)
-    assert bounded(nothing, nothing, 0.01)[1] == "<="
-    assert bounded(nothing, nothing, 0.01)[0].high == pytest.approx(1.0)
-    assert bounded(some, nothing, 0.01) == (Estimate(1.0, 1.0, np.inf, np.inf), ">=")
