@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import Row
-from coherence.causal.carrier.files import discrete_network, linear_network
+from bench.references.network_files import discrete_network, linear_network
+from bench.references.probability_tables import distances
 from coherence.causal.carrier.linear_gaussian import GaussianNetwork, joint, network, simulated, to_pgmpy
-from coherence.causal.carrier.tables import distances
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.fit import Fitted, fit
 from coherence.causal.fitting.graph import CausalGraph, Influence

@@ -15,11 +15,11 @@ import numpy as np
 
 from bench._cycles_runs import Lap, Seen, executed, flowing, simulated
 from bench.harness import Row, on_all_cores
+from bench.references.integer_maps import ReplicaLaw, default_histories, replica_cycle
 from coherence.language.reading import read_text
 from coherence.loops.cycles.cycle_search_result import CycleSearchResult
 from coherence.loops.cycles.delayed_runs import start_at
 from coherence.loops.cycles.flows import elements_of
-from coherence.loops.cycles.integer_maps import ReplicaLaw, default_histories, replica_cycle
 from coherence.loops.cycles.limit_cycles import cycle_from
 from coherence.loops.cycles.relay import Element, System, feedback, on_off, relay, saturation, system
 from coherence.loops.designs.predicted_cycles import predicted_cycles

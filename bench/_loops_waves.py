@@ -11,6 +11,8 @@ import numpy as np
 from scipy.signal import lfilter
 
 from bench.harness import Row
+from bench.references.queue_relaxation import numeric_gap, relaxation
+from bench.references.recurrences import delayed_integrator
 from coherence.language.reading import read_text
 from coherence.loops.designs.linear import linearise
 from coherence.loops.identification.effective_samples import mean
@@ -23,8 +25,6 @@ from coherence.loops.multirate.critical_gain import critical_gain, crossings, ga
 from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked, multirate
 from coherence.loops.multirate.verdict import floquet
 from coherence.loops.networks.network import Block, Coupling, Network, network
-from coherence.loops.networks.sampled_verdict import delayed_integrator
-from coherence.loops.waves.queues import numeric_gap, relaxation
 from coherence.model.elaborate import elaborate
 
 MINUTES = 1  # of processor, about

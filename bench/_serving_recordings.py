@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coherence.simulate.serving.accelerator import Accelerator, Shape, cache_blocks
+from bench.references.accelerator import Accelerator, Shape, cache_blocks
 from coherence.simulate.serving.fit import Counters
 from coherence.simulate.serving.server import InferenceServer, TokenLoad, load
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench._serving_recordings import LLAMA_8B, Array, BurstRun, MeasuredRun
-from coherence.simulate.serving.accelerator import step_time
+from bench.references.accelerator import step_time
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.fit import fit_step_time, until, written_by
 from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable, Iterator
 
 from bench.harness import Row, interleaved
+from bench.references.metastable_calls import chance, escapes
 from coherence.simulate.metastability.load_map import Retrying, portrait
-from coherence.simulate.metastability.operating_points import chance, escapes
 from coherence.simulate.metastability.retry_chain import RetryChain, generator, hitting_time, second_eigenvalue
 from coherence.simulate.metastability.retry_chain_models import Published, noise, published, published_modes
 from coherence.simulate.metastability.waits import Server

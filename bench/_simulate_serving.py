@@ -19,7 +19,7 @@ import numpy as np
 from bench import _serving_recordings as recordings
 from bench import _serving_replays as replays
 from bench.harness import Row, interleaved
-from coherence.simulate.serving.curve import knee
+from bench.references.load_curve import knee
 from coherence.simulate.serving.engine import serve
 from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
 

@@ -8,6 +8,7 @@ take either side, then update.)
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -226,6 +227,36 @@ def unreached_modules() -> Counts:
     return {path: 1 for path in graph if path not in reached and not path.endswith("__init__.py")}
 
 
+def names_only_tests_call() -> Counts:
+    """Returns the public functions and classes that nothing but tests names, each with 1.
+
+    What a page of docs/ calls, a benchmark uses, a text names or a decorator registers is reached.
+    """
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    called = set(re.findall(r"\b(\w+)\(", "\n".join(page.read_text(encoding="utf-8") for page in pages)))
+    for folder in (PACKAGE, ROOT / "bench", ROOT / "docs"):
+        for own in nodes_below(folder).values():
+            called |= {name for node in own for name in names_used(node)}
+    return {
+        f"{path} {node.name}": 1
+        for path, tree in package_trees().items()
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        and not node.name.startswith("_")
+        and node.name not in called
+        and not (isinstance(node, ast.FunctionDef) and node.decorator_list)
+    }
+
+
+def names_used(node: ast.AST) -> Iterator[str]:
+    """Yields the names that a node reads, imports or has as its text."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name) | ast.alias(name=name):
+            yield name
+        case ast.Constant(value=str(text)) if text.isidentifier():
+            yield text
+
+
 def by_name(path: str, files: Mapping[str, str]) -> frozenset[str]:
     """Returns the files that a file imports by a name which it makes: the one named, or those of a folder.
 
@@ -303,6 +334,7 @@ MEASURES: Mapping[str, Callable[[], Counts]] = {
     "crowded folders": crowded_folders,
     "modules without a test": modules_without_a_test,
     "modules that no command reaches": unreached_modules,
+    "functions that only tests call": names_only_tests_call,
     "circles of files": lambda: circle_counts(file_graph()),
     "circles of folders": lambda: circle_counts(folder_graph(file_graph())),
 }

@@ -59,19 +59,6 @@ def wald_walk(up: int, down: int, odds: float) -> float:
     return mean
 
 
-def page_walk(height: int, odds: float) -> float:
-    """Returns mean tosses until a walk that is held at 0 from below reaches `height`; odds of a step up."""
-    p = odds / (1 + odds)
-    a, b = [1.0], [1 / p]  # u[0] = 1 + p u[1] + (1 - p) u[0]
-    for _ in range(1, height):
-        scale = 1 - (1 - p) * a[-1]
-        a, b = [*a, p / scale], [*b, (1 + (1 - p) * b[-1]) / scale]
-    mean = 0.0
-    for i in range(height - 1, -1, -1):
-        mean = a[i] * mean + b[i]
-    return mean
-
-
 def page_threshold(information: float, false_alarms: float) -> float:
     """Returns h with exp(h) - h - 1 = information * false_alarms: the height of Page's Brownian test."""
     wanted = information * false_alarms

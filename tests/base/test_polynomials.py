@@ -13,6 +13,7 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from bench.references.recurrences import companion
 from coherence.base import sturm
 from coherence.base.polynomials import (
     RootCount,
@@ -22,7 +23,6 @@ from coherence.base.polynomials import (
     minimal_polynomial,
     radius_bracket,
 )
-from coherence.loops.networks.sampled_verdict import companion
 from tests.draws import few
 
 LEHMER = (1, 1, 0, -1, -1, -1, -1, -1, 0, 1, 1)

@@ -13,11 +13,24 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.minimums.consensus import Agreement
-from coherence.minimums.detection import binary_divergence, page_walk, ratio_of, wald_walk
+from coherence.minimums.detection import binary_divergence, ratio_of, wald_walk
 from coherence.minimums.eviction import farthest, fewest, recently_used
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
 from tests.draws import few
+
+
+def page_walk(height: int, odds: float) -> float:
+    """Returns mean tosses until a walk that is held at 0 from below reaches `height`; odds of a step up."""
+    p = odds / (1 + odds)
+    a, b = [1.0], [1 / p]  # u[0] = 1 + p u[1] + (1 - p) u[0]
+    for _ in range(1, height):
+        scale = 1 - (1 - p) * a[-1]
+        a, b = [*a, p / scale], [*b, (1 + (1 - p) * b[-1]) / scale]
+    mean = 0.0
+    for i in range(height - 1, -1, -1):
+        mean = a[i] * mean + b[i]
+    return mean
 
 
 def floor(name: str, **inputs: object) -> float:

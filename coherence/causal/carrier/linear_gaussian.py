@@ -101,25 +101,6 @@ def effect(net: GaussianNetwork, cause: Column, of: Column) -> float:
     return float(column[net.index(of)])
 
 
-def intervened(net: GaussianNetwork, fixed: Mapping[Column, float]) -> GaussianNetwork:
-    """The network where columns are held at values: nothing acts on them, and they do not vary.
-
-    The rest of the past stays distributed as it was: one delayed node tells of another, and does not act on it.
-    """
-    matrix, constant, variance = net.matrix.copy(), net.constant.copy(), net.variance.copy()
-    past = _past(net)
-    if any(lag for _, lag in fixed):
-        mean, covariance = joint(net)
-        others = [row for row in past if net.columns[row] not in fixed]
-        matrix[past] = 0.0
-        _remember(matrix, variance, covariance, others)
-        constant[others] = mean[others] - matrix[others] @ mean
-    for column, level in fixed.items():
-        row = net.index(column)
-        matrix[row], constant[row], variance[row] = 0.0, level, 0.0
-    return GaussianNetwork(net.columns, matrix, constant, variance)
-
-
 def simulated(net: GaussianNetwork, count: int, seed: int) -> Floats:
     """(count, columns): independent draws."""
     drawn = np.random.default_rng(seed).standard_normal((count, len(net.columns))) * np.sqrt(net.variance)

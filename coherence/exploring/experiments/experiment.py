@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -73,17 +72,9 @@ class Experiment:
         for curve in self.curves if curves else ():
             yield from curve.truths()
 
-    def rejections(self, name: str, seeds: int = SEEDS) -> int:
-        """Returns of how many seeds the null of a system is rejected."""
-        return sum(map(partial(_rejects, self.truth(name)), range(seeds)))
-
     def signatures(self, name: str, seeds: int = SEEDS) -> list[Signature]:
         """Returns what the test answers about a system, seed by seed."""
         return [self.truth(name).signature(seed) for seed in range(seeds)]
-
-
-def _rejects(truth: KnownTruth, seed: int) -> bool:
-    return truth.signature(seed).rejects
 
 
 def chance(name: str, seed: int) -> Chance:

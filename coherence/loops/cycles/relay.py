@@ -121,12 +121,6 @@ def on_off(enter: float, leave: float, *, on: float = 1.0, off: float = 0.0) -> 
     return staircase((off, on), (enter,), (leave,))
 
 
-def dead_zone_relay(height: float, band: float, hysteresis: float = 0.0) -> Staircase:
-    """Returns -height, 0, +height, with 0 for |y| < band."""
-    up = (-band + hysteresis, band + hysteresis)
-    return staircase((-height, 0.0, height), up, (-band - hysteresis, band - hysteresis))
-
-
 def rounding(step: float = 1.0, *, most: int = 100, offset: float = 0.5, hysteresis: float = 0.0) -> Staircase:
     """Returns step * round(y / step) for up to `most` steps either way; `offset` 0: ceil, 1: floor, 0.5:
     to the nearest.
@@ -161,12 +155,6 @@ def saturation(slope: float = 1.0, limit: float = 1.0) -> Pieces:
     knot = limit / abs(slope)
     end = math.copysign(limit, slope)
     return Pieces((-knot, knot), (0.0, slope, 0.0), (-end, 0.0, end))
-
-
-def dead_band(slope: float = 1.0, band: float = 1.0, *, jump: bool = False) -> Pieces:
-    """Returns 0 for |y| <= band, else slope * (y -+ band), or slope * y if it jumps (a tolerance)."""
-    back = 0.0 if jump else slope * band
-    return Pieces((-band, band), (slope, 0.0, slope), (back, 0.0, -back))
 
 
 def system(

@@ -91,13 +91,6 @@ def sensitivity_peak(
     return _judged(network, response(network, outputs=at, inputs=at, sensitivity=True), tolerance, judge)
 
 
-def complementary_peak(
-    network: Network, *, at: Sequence[str] | None = None, tolerance: float = 1e-8, judge: Judge = stability
-) -> Amplification:
-    """Returns Mt: the norm of S - I at the outputs of some blocks; for one loop |L / (1 + L)|."""
-    return _judged(network, response(network, outputs=at, inputs=at, sensitivity=True, shift=1.0), tolerance, judge)
-
-
 def _judged(network: Network, of: ClosedLoopResponse, tolerance: float, judge: Judge) -> Amplification:
     found = judge(network)
     return Amplification(found, largest(of, tolerance=tolerance) if found.verdict == "stable" else None)

@@ -53,13 +53,6 @@ def instant(fabric: Fabric) -> bool:
     return not any(wire.latency for wire in fabric.wires)
 
 
-def late_cut(fabric: Fabric, size: Fraction, sink: str, away: Fraction, inside: Iterable[str]) -> LateCut:
-    """Returns what one cut says of the members that are so far from a sink outside of it; from the fabric alone."""
-    far = distances(fabric, (sink,), 0, back=True)
-    distant = {name for name in fabric.names if far[name] >= away}
-    return _late_cut(fabric, size, sink, away, cut_of(fabric, inside), distant)
-
-
 def _late_cut(
     fabric: Fabric, size: Fraction, sink: str, away: Fraction, cut: FabricCut, distant: Collection[str]
 ) -> LateCut:

@@ -27,11 +27,6 @@ def normal_excess(n: int) -> float:
     return float(integral[0])
 
 
-def uniform_largest(n: int, low: float, high: float) -> float:
-    """E[largest of n uniforms] = low + (high - low) n / (n + 1)."""
-    return low + (high - low) * n / (n + 1)
-
-
 def young(save: float, mtbf: float) -> float:
     """Interval of least loss to first order: sqrt(2 save mtbf).  SOURCE: Young 1974."""
     return math.sqrt(2 * save * mtbf)

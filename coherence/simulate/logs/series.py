@@ -35,23 +35,11 @@ class PodReading:
 
 
 @dataclass(frozen=True)
-class Listed:
-    """One line of `kubectl get pod -o wide`.  `node`: None while the pod has none."""
-
-    time: int
-    name: str
-    ready: bool
-    status: str
-    node: str | None
-
-
-@dataclass(frozen=True)
 class RecordedSeries:
     """Lines of one kind in time order, and the lines that could not be read."""
 
     shown: tuple[Shown, ...] = ()
     readings: tuple[tuple[str, tuple[PodReading, ...]], ...] = ()  # pod -> its readings, in order of first sight
-    listed: tuple[Listed, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -94,21 +82,6 @@ def pods(table: SnapshotTable) -> RecordedSeries:
             else:
                 by_pod.setdefault(row.cells[0], []).append(PodReading(snapshot.time, cores))
     return RecordedSeries(readings=tuple((pod, tuple(seen)) for pod, seen in by_pod.items()), problems=tuple(problems))
-
-
-def pod_list(table: SnapshotTable) -> RecordedSeries:
-    """`kubectl get pod -o wide`: NAME, READY, STATUS, RESTARTS, AGE, IP, NODE, NOMINATED NODE, READINESS GATES."""
-    rows: list[Listed] = []
-    problems = list(table.problems)
-    for snapshot in table.snapshots:
-        for row in snapshot.rows:
-            ready, _, wanted = row.cells[1].partition("/")
-            if len(row.cells) < 7 or not (ready.isdigit() and wanted.isdigit()):
-                problems.append(_unread(table, row, "a pod, 1/1, Running, 0, 21s, its address, its node"))
-                continue
-            node = None if row.cells[6] == "<none>" else row.cells[6]
-            rows.append(Listed(snapshot.time, row.cells[0], ready == wanted, row.cells[2], node))
-    return RecordedSeries(listed=tuple(rows), problems=tuple(problems))
 
 
 def _cores(text: str) -> Fraction | None:

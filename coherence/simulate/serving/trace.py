@@ -71,11 +71,6 @@ class ArrivalTrace:
         return load(self.times, self.prompt, self.output)
 
 
-def arrivals_from_azure(path: str | os.PathLike[str]) -> ArrivalTrace:
-    """Returns the Azure LLM inference traces.  SOURCE: AzurePublicDataset, AzureLLMInferenceDataset2023.md, Schema."""
-    return arrivals_from_csv(path, time="TIMESTAMP", prompt="ContextTokens", output="GeneratedTokens")
-
-
 def replayed_from_file(path: str | os.PathLike[str]) -> ArrivalTrace:
     """Returns the arrivals of a file, with tokens where it names columns of both prompts and answers, and prefixes."""
     header = next((row for _, row in records(Path(path))), [])

@@ -78,36 +78,6 @@ def _first_able(there: Cluster, state: Counts) -> int:
     return sum(len(nodes) for nodes in state[:k]) + node
 
 
-def no_place(cluster: Cluster, state: Counts) -> str:
-    """Returns a script: in this state no place may take one more."""
-    names = variables(cluster)
-    lets = " ".join(f"({name} {held})" for name, held in zip(names, flat(state), strict=True))
-    body = " ".join(may_take(cluster, k) for k in range(len(names)))
-    return f"(set-logic QF_LIA)\n(assert (let ({lets}) (or false {body})))\n(check-sat)\n"
-
-
-def no_solution(cluster: Cluster, count: int) -> str:
-    """Returns a script: so many members cannot meet all musts, however they are placed (unsat where it is so)."""
-    names = variables(cluster)
-    rows = [f"(declare-const {name} Int)" for name in names]
-    rows += [f"(assert (>= {name} 0))" for name in names]
-    rooms = [site.room for site in cluster.sites for _ in range(site.number)]
-    rows += [f"(assert (<= {name} {room}))" for name, room in zip(names, rooms, strict=True) if room is not None]
-    rows += [f"(assert (= {_sum(names)} {count}))"]
-    for rule in cluster.musts:
-        parts = [_sum(names_) for names_ in _domains(cluster, rule)]
-        if rule.together:
-            alone = (f"(= {part} {count})" for part in parts)
-            rows.append(f"(assert (or false {' '.join(alone)}))")
-        elif rule.capped:
-            rows += [f"(assert (<= {part} {rule.at_most}))" for part in parts]
-        else:
-            rows += [
-                f"(assert (<= (- {part} {other}) {rule.at_most}))" for part in parts for other in parts if part != other
-            ]
-    return "(set-logic QF_LIA)\n" + "\n".join(rows) + "\n(check-sat)\n"
-
-
 def variables(cluster: Cluster) -> list[str]:
     """Returns one name per node, class by class."""
     return [f"n{k}_{n}" for k, site in enumerate(cluster.sites) for n in range(site.number)]

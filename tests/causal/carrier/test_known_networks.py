@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.references.network_files import discrete_network, linear_network
+from bench.references.probability_tables import counted, distances
 from coherence.base.errors import InputError
-from coherence.causal.carrier.files import discrete_network, linear_network
 from coherence.causal.carrier.linear_gaussian import joint, simulated
-from coherence.causal.carrier.tables import counted, distances
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import CausalGraph, Influence

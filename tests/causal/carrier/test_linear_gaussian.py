@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,10 @@ from coherence.base.errors import UsageError
 from coherence.causal.carrier.linear_gaussian import (
     Carried,
     GaussianNetwork,
+    _past,
+    _remember,
     effect,
     from_pgmpy,
-    intervened,
     joint,
     network,
     order,
@@ -29,8 +31,29 @@ from coherence.causal.carrier.linear_gaussian import (
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import fit
+from coherence.causal.fitting.gram import Column
 from coherence.causal.fitting.graph import CausalGraph, Influence
 from tests.draws import few
+
+
+def intervened(net: GaussianNetwork, fixed: Mapping[Column, float]) -> GaussianNetwork:
+    """Returns the network where columns are held at values: nothing acts on them, and they do not vary.
+
+    The rest of the past stays distributed as it was: one delayed node tells of another, and does not act on it.
+    """
+    matrix, constant, variance = net.matrix.copy(), net.constant.copy(), net.variance.copy()
+    past = _past(net)
+    if any(lag for _, lag in fixed):
+        mean, covariance = joint(net)
+        others = [row for row in past if net.columns[row] not in fixed]
+        matrix[past] = 0.0
+        _remember(matrix, variance, covariance, others)
+        constant[others] = mean[others] - matrix[others] @ mean
+    for column, level in fixed.items():
+        row = net.index(column)
+        matrix[row], constant[row], variance[row] = 0.0, level, 0.0
+    return GaussianNetwork(net.columns, matrix, constant, variance)
+
 
 pytest.importorskip("pgmpy")
 pytestmark = [

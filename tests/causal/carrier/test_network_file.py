@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coherence.causal.carrier.files import linear_network
+from bench.references.network_files import linear_network
 from coherence.causal.carrier.linear_gaussian import joint, network
 from coherence.causal.carrier.network_file import MARK, network_json
 from coherence.causal.data.series import Series

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.loops.cycles.integer_maps import (
+from bench.references.integer_maps import (
     ReplicaLaw,
     quantised_integrator,
     recurrence,
@@ -16,7 +16,7 @@ from coherence.loops.cycles.integer_maps import (
     replica_cycles,
     sigma_delta,
 )
-from coherence.loops.networks.sampled_verdict import delayed_integrator, polynomial_verdict
+from bench.references.recurrences import delayed_integrator, polynomial_verdict
 
 
 @settings(max_examples=60, deadline=None)

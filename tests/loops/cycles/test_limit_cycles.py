@@ -15,10 +15,9 @@ from coherence.loops.cycles.describing_functions import screen
 from coherence.loops.cycles.limit_cycles import Cycle, CycleSearchResult, limit_cycles
 from coherence.loops.cycles.relay import (
     Pieces,
+    Staircase,
     System,
     ceiling,
-    dead_band,
-    dead_zone_relay,
     feedback,
     on_off,
     relay,
@@ -27,6 +26,18 @@ from coherence.loops.cycles.relay import (
     staircase,
     system,
 )
+
+
+def dead_zone_relay(height: float, band: float, hysteresis: float = 0.0) -> Staircase:
+    """Returns -height, 0, +height, with 0 for |y| < band."""
+    up = (-band + hysteresis, band + hysteresis)
+    return staircase((-height, 0.0, height), up, (-band - hysteresis, band - hysteresis))
+
+
+def dead_band(slope: float = 1.0, band: float = 1.0, *, jump: bool = False) -> Pieces:
+    """Returns 0 for |y| <= band, else slope * (y -+ band), or slope * y if it jumps (a tolerance)."""
+    back = 0.0 if jump else slope * band
+    return Pieces((-band, band), (slope, 0.0, slope), (back, 0.0, -back))
 
 
 def third_order(gain: float) -> tuple[list[float], list[float]]:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import yaml
 
+from bench.references.integer_maps import sigma_delta
+from bench.references.recurrences import delayed_integrator, polynomial_verdict
 from coherence.loops.cycles.describing_functions import screen
-from coherence.loops.cycles.integer_maps import sigma_delta
 from coherence.loops.cycles.limit_cycles import Cycle, limit_cycles
 from coherence.loops.cycles.relay import Array, System, feedback, relay, rounding
 from coherence.loops.cycles.smooth import smooth_cycles
-from coherence.loops.networks.sampled_verdict import delayed_integrator, polynomial_verdict
 from tests.paths import DATA
 
 CASES = yaml.safe_load((DATA / "loops-numeric.yaml").read_text())["cases"]

@@ -13,6 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.references.recurrences import delayed_integrator, polynomial_verdict
 from coherence.base.errors import UsageError
 from coherence.language.reading import read_text
 from coherence.loops.designs.linear import linearise
@@ -21,7 +22,6 @@ from coherence.loops.multirate.lifting import lift
 from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked, multirate
 from coherence.loops.multirate.verdict import clear_of_circle, floquet
 from coherence.loops.networks.network import Block, Coupling, Network, network
-from coherence.loops.networks.sampled_verdict import delayed_integrator, polynomial_verdict
 from coherence.model.elaborate import elaborate
 from tests.draws import few
 from tests.paths import DATA

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.loops.networks.critical import critical_delay, critical_gain, delay_crossings, delay_windows
-from coherence.loops.networks.critical_boxes import Range, at_middle, box_verdict
+from coherence.loops.networks.critical_boxes import Range, at_middle
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 from coherence.loops.networks.stability_map import INFINITE, stability_map
 from tests.draws import few
+from tests.loops.networks.box_verdicts import box_verdict
 
 
 @pytest.mark.slow

@@ -13,18 +13,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.base.polynomials import RootCount, characteristic_polynomial, count_roots
-from coherence.loops.networks.sampled_verdict import (
-    SampledVerdict,
+from bench.references.recurrences import (
     companion,
     delayed_integrator,
-    dominant_root,
     polynomial_verdict,
     root_radius_bound,
     spectral_radius_bound,
-    stability,
-    verdict,
 )
+from coherence.base.polynomials import RootCount, characteristic_polynomial, count_roots
+from coherence.loops.networks.sampled_verdict import SampledVerdict, dominant_root, stability, verdict
 from tests.base.test_polynomials import Coefficients, product
 from tests.draws import few
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from coherence.minimums.fabric.broadcasts import distances
-from coherence.minimums.fabric.cuts import all_gather, every_cut
+from coherence.minimums.fabric.cuts import all_gather, cut_of, every_cut
 from coherence.minimums.fabric.latencies import (
     LateBlocks,
+    LateCut,
+    _late_cut,
     gathered,
     instant,
-    late_cut,
     longest,
     reduced,
     streamed,
@@ -28,6 +29,14 @@ from coherence.minimums.fabric.symmetry import representatives
 from coherence.minimums.fabric.trees import executed, trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring, turned
 from tests.minimums.fabric.test_reductions import drawn
+
+
+def late_cut(fabric: Fabric, size: Fraction, sink: str, away: Fraction, inside: Iterable[str]) -> LateCut:
+    """Returns what one cut says of the members that are so far from a sink outside of it; from the fabric alone."""
+    far = distances(fabric, (sink,), 0, back=True)
+    distant = {name for name in fabric.names if far[name] >= away}
+    return _late_cut(fabric, size, sink, away, cut_of(fabric, inside), distant)
+
 
 Sums = tuple[frozenset[int], ...]  # of each chunk, the sums that a node has: whose parts, as bits
 State = tuple[tuple[Sums, ...], frozenset[tuple[int, int, int, int]]]  # of each node; on their way: when, where, what

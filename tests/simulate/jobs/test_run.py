@@ -21,7 +21,6 @@ from coherence.simulate.jobs.closed_forms import (
     expected_runtime,
     harmonic,
     normal_excess,
-    uniform_largest,
     young,
 )
 from coherence.simulate.jobs.job import (
@@ -46,6 +45,12 @@ from coherence.simulate.jobs.steps import Stream
 from coherence.simulate.jobs.ticks import NEVER, SECOND, draw, generator, ticks, total, totals
 from coherence.simulate.telemetry.contract import gaps
 from tests.draws import few
+
+
+def uniform_largest(n: int, low: float, high: float) -> float:
+    """E[largest of n uniforms] = low + (high - low) n / (n + 1)."""
+    return low + (high - low) * n / (n + 1)
+
 
 QUICK = settings(max_examples=40, deadline=None)
 HOUR, DAY = 3600.0, 86400.0

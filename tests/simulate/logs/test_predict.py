@@ -26,9 +26,9 @@ from coherence.simulate.logs.facts import facts_of
 from coherence.simulate.logs.manifests import DeploymentManifest, read_manifest
 from coherence.simulate.logs.predict import predict, thresholds, values_of
 from coherence.simulate.logs.runs import RunFiles, read_commands
-from coherence.simulate.logs.series import autoscaler, pod_list, pods
+from coherence.simulate.logs.series import autoscaler, pods
 from coherence.simulate.logs.spread import SpreadConstraint, placeable
-from coherence.simulate.logs.tables import SnapshotTable, read_table, table_of, unix, utc
+from coherence.simulate.logs.tables import read_table, table_of, unix, utc
 from tests.draws import few
 from tests.paths import DATA
 
@@ -182,10 +182,9 @@ def test_the_manifest_without_autoscaler_leaves_the_sixth_pod_pending_as_recorde
     fewest, most = placeable(nodes_of(tuple(LABELS)), made.spreads, made.replicas)
     (log,) = (RECORD / "C3-wo_HPA").glob("*-getpod.log.csv")
     table = read_table(log)
-    last = pod_list(SnapshotTable(table.file, table.snapshots[-1:])).listed
-    running = [pod for pod in last if pod.node is not None]
-    assert fewest == most == len(running) == 5
-    assert [pod.status for pod in last if pod.node is None] == ["Pending"]
+    status_and_node = [(row.cells[2], row.cells[6]) for row in table.snapshots[-1].rows]  # `kubectl get pod -o wide`
+    assert fewest == most == len([node for _, node in status_and_node if node != "<none>"]) == 5
+    assert [status for status, node in status_and_node if node == "<none>"] == ["Pending"]
 
 
 def test_as_many_pods_were_measured_as_find_a_node() -> None:

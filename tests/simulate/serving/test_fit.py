@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bench.references.accelerator import Accelerator, Shape, cache_blocks, step_time
+from bench.references.load_curve import burst_curve, faster, knee
 from coherence.base.errors import UsageError
-from coherence.simulate.serving.accelerator import Accelerator, Shape, cache_blocks, step_time
-from coherence.simulate.serving.curve import burst_curve, faster, knee
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.fit import Counters, fit_step_time, steps, stretches, until, written_by
 from coherence.simulate.serving.server import Experts, InferenceServer, StepTime, TokenLoad, load

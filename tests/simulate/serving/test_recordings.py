@@ -8,11 +8,11 @@ import pytest
 from bench import _serving_recordings as recordings
 from bench import _serving_replays as replays
 from bench._simulate_serving import SPLITS, simulator_errors
-from coherence.simulate.serving.curve import knee
+from bench.references.load_curve import knee
 from coherence.simulate.serving.engine import serve
 from coherence.simulate.serving.fit import written_by
 from coherence.simulate.serving.server import TokenLoad
-from coherence.simulate.serving.trace import ArrivalTrace, arrivals_from_azure
+from coherence.simulate.serving.trace import ArrivalTrace, replayed_from_file
 
 pytestmark = pytest.mark.skipif(
     not recordings.DATA.is_dir(), reason=f"{recordings.DATA} is not there: a clone without the recordings"
@@ -108,7 +108,7 @@ def test_the_knee_is_where_it_was_measured(bursts: dict[int, recordings.BurstRun
 @pytest.fixture(scope="module")
 def azure() -> dict[str, ArrivalTrace]:
     names = {"conv": "AzureLLMInferenceTrace_conv.csv", "code": "AzureLLMInferenceTrace_code_first30min.csv"}
-    return {short: arrivals_from_azure(recordings.AZURE / name) for short, name in names.items()}
+    return {short: replayed_from_file(recordings.AZURE / name) for short, name in names.items()}
 
 
 def test_bursts_not_the_mean_make_the_queue_of_the_code_trace(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import InputError, UsageError
-from coherence.simulate.serving.trace import arrivals_from_azure, arrivals_from_csv
+from coherence.simulate.serving.trace import arrivals_from_csv, replayed_from_file
 
 AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
 2023-11-16 18:15:46.6805900,374,44
@@ -34,7 +34,7 @@ def problems(path: Path, **columns: str) -> list[tuple[int, str, str]]:
 
 
 def test_azure(tmp_path: Path) -> None:
-    trace = arrivals_from_azure(written(tmp_path, AZURE))
+    trace = replayed_from_file(written(tmp_path, AZURE))
     assert trace.times == pytest.approx((0, 4.3145790, 4.3145790), abs=1e-12)
     assert (trace.prompt, trace.output) == ((374, 396, 12), (44, 109, 1))
     assert trace.load.arrival.tolist() == list(trace.times)
@@ -42,7 +42,7 @@ def test_azure(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["\ufeff" + AZURE, AZURE.replace("\n", "\r\n"), AZURE + "\n\n"])
 def test_marks_line_ends_and_blank_lines_do_not_matter(tmp_path: Path, text: str) -> None:
-    assert arrivals_from_azure(written(tmp_path, text)) == arrivals_from_azure(written(tmp_path, AZURE, name="a"))
+    assert replayed_from_file(written(tmp_path, text)) == replayed_from_file(written(tmp_path, AZURE, name="a"))
 
 
 def test_the_column_named_like_a_time_is_found_and_a_trace_becomes_an_arrival_process(tmp_path: Path) -> None:

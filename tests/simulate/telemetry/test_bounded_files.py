@@ -55,7 +55,7 @@ def test_wrong_bytes_are_told_with_their_line_or_replaced(tmp_path: Path) -> Non
 def test_no_reader_of_whole_files_reads_a_device_to_its_end(
     tmp_path: Path, reader: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from coherence.causal.carrier.files import linear_network
+    from bench.references.network_files import linear_network
     from coherence.causal.telemetry import otlp_json, otlp_protobuf
     from coherence.causal.telemetry.parts import TelemetryOptions
     from coherence.simulate.logs import events, manifests, tables

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
+from bench.references.queue_relaxation import autocorrelation, fluid_pole, gap, numeric_gap, relaxation
 from coherence.base.errors import UsageError
-from coherence.loops.waves.queues import autocorrelation, fluid_pole, gap, numeric_gap, relaxation
 from tests.paths import DATA
 
 CASES = DATA / "loops-numeric.yaml"

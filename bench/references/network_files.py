@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from bench.references.probability_tables import ProbabilityTable, Tables
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.causal.carrier.linear_gaussian import GaussianNetwork
-from coherence.causal.carrier.tables import ProbabilityTable, Tables
 from coherence.simulate.telemetry.bounded_files import whole_text
 
 _TOKEN = re.compile(r'"[^"]*"|[\[\]{}()|,;]|[^\s\[\]{}()|,;"]+')

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.references.metastable_calls import chance, escapes, healthy, program, safe_region, study
 from coherence.base.errors import UsageError
 from coherence.base.queueing import erlang_b
 from coherence.simulate.metastability import fluid
 from coherence.simulate.metastability.fluid import Disturbance, course, smallest_burst, smallest_pause
 from coherence.simulate.metastability.load_map import PortraitVerdict, Retrying
-from coherence.simulate.metastability.operating_points import chance, escapes, healthy, program, safe_region, study
 from coherence.simulate.metastability.retry_chain_models import noise
 from coherence.simulate.metastability.waits import Server
 from tests.draws import few
