@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.language.design import Component, Design
@@ -74,17 +75,27 @@ def other_places(facts: DesignFacts) -> Iterator[Places]:
             yield places
 
 
-def misfit(facts: DesignFacts) -> str:
-    """Returns what keeps members from standing where they stand today; empty where they fit, or it is not stated."""
+@dataclass(frozen=True)
+class Misfit:
+    """What keeps members from standing where they stand today, and the components that these are members of."""
+
+    needs: str
+    components: tuple[str, ...]
+
+
+def misfit(facts: DesignFacts) -> Misfit | None:
+    """Returns what keeps members from standing where they stand today; None where they fit, or it is not stated."""
     for name, component in facts.design.components.items():
         each = component.runs_on.devices if isinstance(component.runs_on, Hosting) else None
         if each is not None and each.high.denominator != 1:
-            return f"needs members of {name} that hold whole devices"
-    held, room = _held_on(facts, today(facts)), _room(facts)
+            return Misfit(f"needs members of {name} that hold whole devices", (name,))
+    now, room = today(facts), _room(facts)
+    held = _held_on(facts, now)
     for tier, devices in held.items() if held is not None else ():
         if tier in room and devices > room[tier]:
-            return f"needs {devices} devices of {tier} for what runs there: it has {room[tier]}"
-    return ""
+            needs = f"needs {devices} devices of {tier} for what runs there: it has {room[tier]}"
+            return Misfit(needs, tuple(name for name, at in now.items() if at == tier))
+    return None
 
 
 def _kinds(design: Design) -> dict[str, tuple[object, ...]]:

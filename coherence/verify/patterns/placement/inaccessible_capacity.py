@@ -42,7 +42,7 @@ L. R. Ford and D. R. Fulkerson, Maximal flow through a network (1956): a cut bou
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -90,20 +90,20 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _answer(subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
     """Yields the answer where members could stand elsewhere, or do not fit where they stand."""
-    from coherence.verify.patterns.placement._other_places import loaded_ways, misfit, other_places, today
+    from coherence.verify.patterns.placement._other_places import choices, loaded_ways, misfit, other_places, today
     from coherence.verify.queues.link_loads import link_ways
 
     others, unfit = other_places(facts), misfit(facts)
     first = next(others, None)
     lacking = next((way for way in link_ways(facts) if way.needs), None)
-    if lacking is not None and (unfit or first is not None):
-        yield _undecided(facts, lacking.needs, lacking)
+    if lacking is not None and (unfit is not None or first is not None):
+        yield _undecided(lacking.needs, lacking, choices(facts))
     elif ways := loaded_ways(facts, today(facts)):
         worst = max(ways, key=lambda way: way.load)
         if worst.load <= 1 and first is not None:
             yield _reached(facts, ways, worst)
-        elif worst.load > 1 and unfit:
-            yield _undecided(facts, unfit, worst.way)
+        elif worst.load > 1 and unfit is not None:
+            yield _undecided(unfit.needs, worst.way, unfit.components)
         elif worst.load > 1:
             better = _best(facts, itertools.chain([first] if first is not None else [], others), worst.load)
             yield _nowhere_more(worst) if better is None else _conflict(subject, facts, ways, *better)
@@ -181,10 +181,8 @@ def _nowhere_more(worst: LoadedWay) -> Finding:
     return QUESTION.note(message, _places(worst.way), _of(worst.way), arithmetic({"load": (worst.load, "")}))
 
 
-def _undecided(facts: DesignFacts, needs: str, way: LinkWay) -> Finding:
-    from coherence.verify.patterns.placement._other_places import choices
-
-    return QUESTION.undecided(needs, _places(way), (*_of(way), *choices(facts)))
+def _undecided(needs: str, way: LinkWay, components: Iterable[str]) -> Finding:
+    return QUESTION.undecided(needs, _places(way), (*_of(way), *components))
 
 
 def _conflict(

@@ -135,3 +135,12 @@ def test_a_scaled_pool_is_taken_to_have_what_its_loop_may_give_it() -> None:
         (found,) = ask(Subject(read_text(text, "d"), {"d": text}))
         assert found.verdict is Verdict.PROVED
         assert (words in found.assumptions) is assumed
+
+
+def test_members_that_do_not_fit_are_named_and_no_others() -> None:
+    text = text_of(3, [8, 4, 4], [1, 12], [(0, 8), (1, 5)], [1])
+    subject = Subject(read_text(text, "d.yaml"), {"d.yaml": text}, 20.0)
+    (finding,) = ask(subject)
+    assert finding.verdict is Verdict.UNDECIDED
+    assert finding.message == "needs 5 devices of t1 for what runs there: it has 4"
+    assert finding.of == ("p0 -> p1", "p1")
