@@ -20,11 +20,12 @@ T = TypeVar("T")
 class ValueReads:
     """The values that a computation has read, by their places, and the results of others that it has taken."""
 
-    __slots__ = ("places", "taken")
+    __slots__ = ("known", "places", "taken")
 
     def __init__(self) -> None:
         self.places: dict[int, Place] = {}  # by identity: a place takes long to hash
         self.taken: dict[int, ValueReads] = {}
+        self.known: tuple[int, int, frozenset[Place]] | None = None  # all of it, while there were so many of both
 
     def take(self, other: ValueReads) -> None:
         """Counts as read whatever another computation has read."""
@@ -33,13 +34,18 @@ class ValueReads:
 
     def all(self) -> frozenset[Place]:
         """Returns the places of everything that was read, directly or through what was taken."""
+        if self.known is not None and self.known[:2] == (len(self.places), len(self.taken)):
+            return self.known[2]
         seen, waiting = {id(self): self}, [self]
         while waiting:
             for identity, other in waiting.pop().taken.items():
                 if identity not in seen:
                     seen[identity] = other
                     waiting.append(other)
-        return frozenset(place for reads in seen.values() for place in reads.places.values())
+        places = {identity: place for reads in seen.values() for identity, place in reads.places.items()}
+        every = frozenset(places.values())
+        self.known = len(self.places), len(self.taken), every
+        return every
 
 
 _ACTIVE: list[ValueReads] = []  # the computations that are going on, the innermost last

@@ -133,10 +133,11 @@ def _named(known: Sequence[str], bits: Mapping[str, int], findings: Iterable[Fin
     """Returns for each verdict and policy the policies that a finding of the verdict names beside it."""
     by_name: dict[Verdict, dict[str, int]] = {verdict: {} for verdict in ORDER}
     for finding in findings:
-        members, masks = {name for name in finding.of if name in bits}, by_name[_proof_or_open(finding)]
-        every = reduce(or_, (bits[name] for name in members), 0) if len(members) > 1 else 0
-        for name in members if every else ():
-            masks[name] = masks.get(name, 0) | every & ~bits[name]
+        members = bits.keys() & finding.of if len(finding.of) > 1 else ()
+        if len(members) > 1:
+            masks, every = by_name[_proof_or_open(finding)], reduce(or_, map(bits.__getitem__, members))
+            for name in members:
+                masks[name] = masks.get(name, 0) | every & ~bits[name]
     return {
         verdict: {number: masks[name] for number, name in enumerate(known) if name in masks}
         for verdict, masks in by_name.items()
@@ -147,10 +148,9 @@ def _shared(known: Sequence[str], design: Design) -> Masks:
     """Returns for each policy those that use a thing on which its things depend, or whose things depend on one of its
     own.
     """
-    hosts = _hosts(design)
-    own = {
-        name: things | {hosts[thing] for thing in things & set(hosts)} for name, things in things_of_all(design).items()
-    }
+    hosts, own = _hosts(design), things_of_all(design)
+    if hosts:
+        own = {name: things.union(map(hosts.__getitem__, things & hosts.keys())) for name, things in own.items()}
     using: dict[str, int] = {}
     for number, name in enumerate(known):
         for thing in own.get(name, ()):
@@ -160,7 +160,12 @@ def _shared(known: Sequence[str], design: Design) -> Masks:
         for other in behind & near.keys():
             near[thing] |= using[other]
             near[other] |= using[thing]
-    return {number: reduce(or_, (near[thing] for thing in own.get(name, ())), 0) for number, name in enumerate(known)}
+    masks: Masks = {}
+    for number, name in enumerate(known):
+        masks[number] = 0
+        for thing in own.get(name, ()):
+            masks[number] |= near[thing]
+    return masks
 
 
 @unnoted()

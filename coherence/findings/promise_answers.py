@@ -21,9 +21,10 @@ def promise_answers(design: Design, findings: Iterable[Finding]) -> dict[str, Fi
     for name, promise in design.promises.items():
         spots.setdefault(_spot(promise.place), []).append(name)
     lines = {line for _, line, _ in spots}
-    for finding in findings if design.promises else ():
+    named = design.promises.keys() - design.loops.keys() - design.components.keys()
+    for finding in findings if spots else ():
         possible = finding.code in TOGETHER and finding.verdict is Verdict.PROVED
-        for name in _promises_of(design, finding, spots, lines) if finding.verdict in ORDER and not possible else ():
+        for name in _promises_of(named, finding, spots, lines) if finding.verdict in ORDER and not possible else ():
             known = worst.get(name)
             if known is None or ORDER.index(finding.verdict) < ORDER.index(known.verdict):
                 worst[name] = finding
@@ -31,12 +32,10 @@ def promise_answers(design: Design, findings: Iterable[Finding]) -> dict[str, Fi
 
 
 def _promises_of(
-    design: Design, finding: Finding, spots: Mapping[Spot, Sequence[str]], lines: Collection[int]
+    named: Collection[str], finding: Finding, spots: Mapping[Spot, Sequence[str]], lines: Collection[int]
 ) -> Iterator[str]:  # fmt: skip
-    """Yields the promises that a finding points at, or names where nothing else has the name."""
-    for name in finding.of:
-        if name in design.promises and name not in design.loops and name not in design.components:
-            yield name
+    """Yields the promises that a finding points at, or names where nothing else has the name (`named`)."""
+    yield from (name for name in finding.of if name in named)
     for place in finding.places:
         if place.line in lines:
             yield from spots.get(_spot(place), ())

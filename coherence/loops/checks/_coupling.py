@@ -7,14 +7,14 @@ reported that the model does not have; never the other way round.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import permutations
 
 from coherence.base.graphs import reached
 from coherence.base.queries import cached
 from coherence.language.design import Component, Design, Loop, Relay
 from coherence.language.expressions import names as names_of
-from coherence.language.names import component_formulas, loop_formulas, resolve
+from coherence.language.names import bare_names, component_formulas, loop_formulas
 from coherence.language.schema_kinds import Formula
 
 Reach = Mapping[str, frozenset[str]]
@@ -35,14 +35,14 @@ def flows_feed_back(design: Design) -> bool:
 
     Loops do not count as a way, but for those that switch without a period.
     """
-    reads = {name: {_node(resolve(path, design), design) for path in _read_by(component)}
-             for name, component in design.components.items()}  # fmt: skip
+    node = _nodes(design)
+    reads = {name: set(map(node, _read_by(component))) for name, component in design.components.items()}
     for loop in design.loops.values():
         if isinstance(loop.trigger, Relay) and (loop.timescale is None or loop.timescale.period is None):
             read = (path for f in loop_formulas(loop) for path in names_of(f.tree))
-            reads.setdefault(loop.name, set()).update(_node(resolve(path, design), design) for path in read)
+            reads.setdefault(loop.name, set()).update(map(node, read))
             if loop.actuation and loop.actuation.signal:
-                reads.setdefault(_node(loop.actuation.signal.text, design), set()).add(loop.name)
+                reads.setdefault(node(loop.actuation.signal.text), set()).add(loop.name)
     flowing = (c for c in design.components.values() if c.part or (c.state is not None and c.step is None))
     return any(component.name in _reached(reads, reads[component.name]) for component in flowing)
 
@@ -69,15 +69,14 @@ def _follows(loop: Loop) -> bool:
 
 def _reach(design: Design) -> Reach:
     depends: dict[str, set[str]] = {}
-    for loop in design.loops.values():
-        read = _read_by_loop(loop)
-        depends.setdefault(loop.name, set()).update(_node(resolve(path, design), design) for path in read)
-        if loop.actuation and loop.actuation.signal:
-            depends.setdefault(_node(loop.actuation.signal.text, design), set()).add(loop.name)
-    for component in design.components.values():
-        own = depends.setdefault(component.name, set())
-        own.update(_node(resolve(path, design), design) for path in _read_by(component))
-    return {name: frozenset(_reached(depends, depends[name]) & design.loops.keys()) for name in design.loops}
+    node, loops, components = _nodes(design), design.loops, design.components
+    for name, loop in loops.items():
+        depends.setdefault(name, set()).update(map(node, _read_by_loop(loop)))
+        if (actuation := loop.actuation) is not None and actuation.signal is not None:
+            depends.setdefault(node(actuation.signal.text), set()).add(name)
+    for name, component in components.items():
+        depends.setdefault(name, set()).update(map(node, _read_by(component)))
+    return {name: frozenset(_reached(depends, depends[name]) & loops.keys()) for name in loops}
 
 
 @cached
@@ -92,12 +91,23 @@ def _read_by(component: Component) -> tuple[str, ...]:
     return (*words, *(path for f in component_formulas(component) for path in names_of(f.tree)))
 
 
-def _node(path: str, design: Design) -> str:
-    component = design.components.get(path.split(".", maxsplit=1)[0])
-    if component is None:
-        return path
-    computes = component.part or component.state or any(component_formulas(component))
-    return component.name if computes else path
+def _nodes(design: Design) -> Callable[[str], str]:
+    """Returns what tells the node of a name: the component where it computes, else the full path."""
+    bare = bare_names(design)
+    computing = {name for name, component in design.components.items() if _computes(component)}
+
+    def node(path: str) -> str:
+        full = path if "." in path else bare.get(path, path)
+        thing = full.partition(".")[0]
+        return thing if thing in computing else full
+
+    return node
+
+
+@cached
+def _computes(component: Component) -> bool:
+    """Returns whether the component has a part, a state or an output that is computed."""
+    return bool(component.part or component.state or any(component_formulas(component)))
 
 
 def _reached(depends: Mapping[str, set[str]], start: set[str]) -> set[str]:

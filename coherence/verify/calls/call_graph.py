@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeVar
 
 from coherence.base.graphs import components, reached
@@ -129,6 +130,20 @@ class CallTree:
         """Returns the calls that lead to some things, those between them included."""
         leading = reached(things, lambda name: self.callers.get(name, ()))
         return tuple(plan for plan in self.plans if plan.callee in leading)
+
+    def below(self, caller: str) -> Collection[str]:
+        """Returns the things to which calls of a caller lead, itself included; found once for each caller."""
+        known = self._below.get(caller)
+        if known is None:
+            known = self._below[caller] = reached(
+                [caller], lambda name: [p.callee for p in self.of_caller.get(name, ())]
+            )
+        return known
+
+    @cached_property
+    def _below(self) -> dict[str, Collection[str]]:
+        """Starts the table of what each caller leads to."""
+        return {}
 
 
 def call_tree(design: Design) -> CallTree:

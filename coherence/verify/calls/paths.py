@@ -44,10 +44,10 @@ class Ways:
 
 def ways(tree: CallTree, source: str, target: str) -> Ways:
     """Returns every way along calls from `source` to `target`."""
+    if target not in tree.below(source):
+        return Ways(())
     useful = _leading_to(tree, target)
     looped = {name for cycle in tree.cycles for name in cycle}
-    if source not in useful:
-        return Ways(())
     complete: list[Way] = []
     walk: list[tuple[str, Way]] = [(source, ())]
     while walk:
