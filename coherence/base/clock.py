@@ -1,9 +1,9 @@
 """Reads the clocks of time limits, and records what a limit cut short.
 
-The limits of a question and of the prover are seconds of the processor, so that a busy machine changes no verdict;
-those of a whole run are seconds of the wall.  Whoever asks how much is left and is told that nothing is left, and the
-solver that gives up for want of time, records it for the `recorded_cuts` block around: its answer depends on the
-machine.
+The limits of a question, of the prover and of a whole run are seconds of the processor, so that a busy machine changes
+no verdict; those of what waits for servers and other processes are seconds of the wall.  Whoever asks how much is left
+and is told that nothing is left, and the solver that gives up for want of time, records it for the `recorded_cuts`
+block around: its answer depends on the machine.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ def now() -> float:
 
 def left_until(end: float) -> float:
     """Returns the processor seconds until `end`; that none are left is recorded."""
-    return _recorded(end - now())
+    left = end - now()
+    if left <= 0:
+        record_cut()
+    return left
 
 
 def is_over(end: float) -> bool:
@@ -61,14 +64,3 @@ def is_over(end: float) -> bool:
 def part_until(end: float, part: float) -> float:
     """Returns the end, in processor seconds, of a part of the time until `end`; that none is left is recorded."""
     return now() + left_until(end) * part
-
-
-def wall_is_over(end: float) -> bool:
-    """Returns whether `end`, a time of `time.monotonic`, has come, and records that it has."""
-    return _recorded(end - time.monotonic()) <= 0
-
-
-def _recorded(left: float) -> float:
-    if left <= 0:
-        record_cut()
-    return left

@@ -1,4 +1,4 @@
-"""Limits the wall-clock time of a computation that knows no limit itself, and of a run of many questions.
+"""Limits the time of a computation that knows no limit itself, and of a run of many questions.
 
 Where the system has no alarm signal, or in another thread than the first, a computation runs to its end.  A run of
 questions (`run_limit`) goes on after Ctrl-C: what was not asked by then is named instead.
@@ -19,10 +19,10 @@ from types import FrameType
 from typing import Any
 from weakref import ref
 
-from coherence.base.clock import record_cut
+from coherence.base.clock import now, record_cut
 
-WHOLE = 3  # limits of one question: what all questions and repairs of a design may take, of the wall
-PER_DESIGN = 60.0  # s of the wall, where no limit of a run of questions is stated
+WHOLE = 3  # limits of one question: what all questions and repairs of a design may take
+PER_DESIGN = 60.0  # s of the processor, where no limit of a run of questions is stated
 
 STOPPED, STOPPED_CODE = "stopped by Ctrl-C", 130  # what a run says of what it did not come to, and how it exits
 
@@ -189,11 +189,16 @@ def is_delicate(frame: FrameType | None) -> bool:
 
 @dataclass
 class RunLimit:
-    """Until when the questions of a run are asked (time.monotonic), whether Ctrl-C ended it, and who is told of it."""
+    """Until when the questions of a run are asked, whether Ctrl-C ended it, and who is told of it.
+
+    `read`: the clock of `end`, of the processor (`clock.now`) or of the wall (`time.monotonic`).
+    """
 
     end: float = math.inf
     stopped: bool = False
     tell: Callable[[float, str], None] | None = None
+    read: Callable[[], float] = now
+    around: RunLimit | None = None
 
     def announce(self, share: float, label: str) -> None:
         """Tells what is asked now."""
@@ -202,8 +207,15 @@ class RunLimit:
 
     @property
     def left(self) -> float:
-        """Returns the seconds that are left; none once it was stopped."""
-        return 0.0 if self.stopped else max(0.0, self.end - time.monotonic())
+        """Returns the seconds that are left, also of the run around it; none once it was stopped."""
+        if self.stopped:
+            return 0.0
+        left = max(0.0, self.end - self.read())
+        return left if self.around is None else min(left, self.around.left)
+
+    def ending(self) -> AbstractContextManager[None]:
+        """Raises TimeOverError in the block at the end of the run."""
+        return at_most(self.left, processor=self.read is now)
 
 
 _NO_RUN = RunLimit()
@@ -226,10 +238,13 @@ def interruptible(tell: Callable[[float, str], None]) -> Iterator[RunLimit]:
 
 
 @contextmanager
-def run_limit(seconds: float) -> Iterator[RunLimit]:
-    """Ends the questions of the block after so many seconds of the wall; the run around it knows of Ctrl-C."""
-    around = _RUN.get()
-    inner = RunLimit(min(around.end, time.monotonic() + seconds), around.stopped, around.tell)
+def run_limit(seconds: float, *, wall: bool = False) -> Iterator[RunLimit]:
+    """Ends the questions of the block after so many seconds of the processor; the run around it knows of Ctrl-C.
+
+    `wall`: of the wall, for a run that waits for servers or for other processes.
+    """
+    around, read = _RUN.get(), time.monotonic if wall else now
+    inner = RunLimit(read() + seconds, around.stopped, around.tell, read, None if around is _NO_RUN else around)
     token = _RUN.set(inner)
     try:
         yield inner

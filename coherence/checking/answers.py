@@ -144,7 +144,7 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
     findings: list[Finding] = []
     try:
         runs = module.questions[0].slow
-        with at_most(run.left + GRACE), at_most(SHARE * subject.time_limit + GRACE, processor=True):
+        with at_most(min(run.left, SHARE * subject.time_limit) + GRACE, processor=True):
             answers = itertools.islice(_in_time(on_every_side(module.ask, subject), run), MOST_ANSWERS)
             standing = (taken_back(answer, subject.design) if runs else answer for answer in answers)
             findings.extend(with_omissions(answer, subject.design) for answer in standing)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coherence.base.clock import left_until, now, recorded_cuts, wall_is_over
+from coherence.base.clock import is_over, left_until, now, recorded_cuts
 from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, many_limits, run_limit
@@ -51,7 +50,7 @@ class Options:
 
     `thorough`: repairs and blame are searched with questions that execute loops as well, which takes longer.
     `share`: of pieces that are alike two are asked, and the readings of the others are not known.
-    `whole`: limits of one question that the whole run may take, of the wall.
+    `whole`: limits of one question that the whole run may take.
     """
 
     select: tuple[str, ...] = ()
@@ -153,7 +152,7 @@ def _joined(
     def ask(chosen: Sequence[Piece]) -> list[PieceAnswers]:
         with nullcontext() if options.verify_repairs else repairs_unasked():
             asked = ask_pieces(chosen, known, sources, options)
-        end = min(current_run().end, time.monotonic() + options.whole * options.time_limit)
+        end = now() + min(current_run().left, options.whole * options.time_limit)
         return [_repaired(answers, sources, (design, rebuild), options, taken, end) for answers in asked]
 
     fresh_answers = _shared(fresh, Subject(design, sources), ask, taken) if options.share else ask(fresh)
@@ -257,7 +256,7 @@ def _repaired(
     subject = Subject(piece.design, texts, options.time_limit)
 
     def ask_again(edited: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
-        if wall_is_over(end):
+        if is_over(end):
             raise CoherenceError("the time for repairs is over")
         carry_over(piece.design, edited.design)
         chosen = list(modules)
@@ -284,7 +283,7 @@ def _again(piece: Piece, design: Design, sources: Mapping[str, str], rebuild: Re
     alone = len(piece.members) == len(units_of(design)) or design.imported
 
     def again(edited: Mapping[str, str]) -> Design:
-        if wall_is_over(end):
+        if is_over(end):
             raise CoherenceError("the time for repairs is over")
         after = reread(design, edited[design.file]) if by_hand else rebuild(edited)
         return after if alone else piece.after(design, after)

@@ -66,7 +66,7 @@ OF_A_REPORT = (
     help="Compare each design with the expected.yaml beside it instead of failing on findings.",
 )
 @time_limit_option(
-    0.1, None, "Of the wall, for the whole run, shared out among its designs; one question has a third of it at most. "
+    0.1, None, "Of the processor, for the whole run, shared out among its designs; one question has a third at most. "
     "Without it each design has 60 s.",
 )  # fmt: skip
 @click.option("--fix", is_flag=True, help="Edit the files: the smallest change that removes all conflicts it can.")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
-@time_limit_option(1.0, 60.0, "Of the wall; causes that are not found by then are not sought.")
+@time_limit_option(1.0, 60.0, "Of the processor; causes that are not found by then are not sought.")
 @output_option("text", "markdown", "json")
 def command(
     *, paths: Sequence[str], since: str | None, environments: Sequence[str], select: Sequence[str],

@@ -263,12 +263,12 @@ def _telemetry(design: Design, reading: TelemetryInput) -> Telemetry:
 
 def _context(design: Design, reading: TelemetryInput, settings: FitSettings, *, stream: bool) -> Context:
     """Returns the design with its telemetry.  Raises UsageError where the time is over before it is read."""
-    from coherence.base.watchdog import TimeOverError, at_most, current_run
+    from coherence.base.watchdog import TimeOverError, current_run
 
     run = current_run()
     run.announce(0, "reading telemetry")
     try:
-        with at_most(run.left):
+        with run.ending():
             return _streamed(design, reading, settings) if stream else _whole(design, reading, settings)
     except TimeOverError:
         remedy = "allow more with --time-limit, or give less of it"

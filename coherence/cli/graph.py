@@ -24,7 +24,7 @@ DRAWN = "svg"
 @click.command("graph")
 @click.argument("path", type=click.Path(path_type=Path))
 @output_option("mermaid", "dot", "graphml", DRAWN)
-@time_limit_option(0.1, 60.0, "Of the wall, for the findings on an SVG.")
+@time_limit_option(0.1, 60.0, "Of the processor, for the findings on an SVG.")
 def command(path: Path, output: Sequence[Output], time_limit: float) -> int:
     """Print the graph of the design (or of the manifests) at PATH.
 

@@ -27,7 +27,7 @@ from coherence.cli._seconds import time_limit_option
 @click.option("--before-requests", metavar="CSV", help="A log of requests of the earlier design.")
 @click.option("--anonymise", is_flag=True, help="Names, lines of the input and hashes are replaced or left out.")
 @click.option("--no-cache", is_flag=True, help="Ask every question again, and keep nothing.")
-@time_limit_option(1.0, 60.0, "Of the wall, for each engine; what is not reached is undecided.")
+@time_limit_option(1.0, 60.0, "Of the processor, for each engine; what is not reached is undecided.")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, output: str, telemetry: tuple[str, ...], requests: str | None, ledger: str | None,
     step: float | None, before: str | None, since: str | None, before_telemetry: tuple[str, ...],

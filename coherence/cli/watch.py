@@ -38,7 +38,7 @@ OF_A_RUN = ("http_config", "every", "state", "listen", "webhook", "length", "bac
               help="In so many weeks there is one false alarm at most, of all tests together.")  # fmt: skip
 @click.option("--rules", metavar="FILE", help="Write alert rules for a Prometheus.")
 @click.option("--dashboard", "board", metavar="FILE", help="Write a dashboard for Grafana.")
-@time_limit_option(1.0, 30.0, "Of the wall, for each check of the moved design.")
+@time_limit_option(1.0, 30.0, "Of the processor, for each check of the moved design.")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, url: str | None, http_config: str | None, every: str, state: str | None, listen: str | None,
     webhook: str | None, length: str | None, back: str, weeks: float, rules: str | None, board: str | None,

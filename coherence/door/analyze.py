@@ -136,8 +136,8 @@ def analyze(design: Source | Network | Multirate, *, time_limit: float = 30.0, r
     """Returns the analysis of the loops of a design, or of a network: what settles, what swings, margins, blame.
 
     design: a Design, a path, a text or a mapping; a network file; or what `Network` and `network` return.
-    time_limit: seconds of the processor for all of it, so that a busy machine changes no answer, and at most three
-    times as many of the wall; what is not reached is undecided.
+    time_limit: seconds of the processor for all of it, so that a busy machine changes no answer; what is not
+    reached is undecided.
     retune: also search for settings that are safe.  Raises InputError.
     """
     if isinstance(design, Network | Multirate):

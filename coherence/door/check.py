@@ -101,8 +101,8 @@ def check(
 
     design: a Design, a path (also of manifests, or a folder), a text, or a mapping.
     select, ignore: beginnings of codes, such as "COH2" or ["COH203", "COH3"].
-    time_limit: seconds of the wall for the whole run, shared out among the designs of a folder; a question has a third
-    of it at most (default: 60 s for each design).
+    time_limit: seconds of the processor for the whole run, shared out among the designs of a folder; a question has a
+    third of it at most (default: 60 s for each design).
     Raises InputError with every problem of the design, and UsageError for a code that there is not.
 
     A finding has a verdict (conflict with a witness, proved with a certificate, undecided with the reason), a grade

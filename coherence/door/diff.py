@@ -94,7 +94,7 @@ def diff(
     since: a commit; the design at the path `before` as it stood there is compared with that of today.
     environments: of one design the two that are compared (needed where it has more than two); of two designs the one
     that both are read in, or one for each.  select, ignore: beginnings of codes.
-    time_limit: seconds of the wall; causes that are not found by then are not sought.
+    time_limit: seconds of the processor; causes that are not found by then are not sought.
     Raises InputError, and UsageError where the two cannot be told.
     """
     from coherence.checking.design_check import Options

@@ -210,7 +210,7 @@ def fitted(entry: Entry, name: str, context: Callable[[], Context], time_limit: 
     from coherence.causal.sections import answers
     from coherence.door.unread import left_out, unread, unread_json
 
-    with recorded() as reads, run_limit(time_limit):
+    with recorded() as reads, run_limit(time_limit, wall=True):
         session = context()
         sections = tuple(answers(session))
     lines = unread("fit", entry.design, reads)

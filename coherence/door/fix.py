@@ -56,7 +56,7 @@ def fix(
     """Returns a design without the conflicts that proved repairs remove; nothing is written to any file.
 
     select, ignore: beginnings of codes; conflicts of other codes are left as they are.
-    time_limit: seconds of the wall.  Raises InputError, and UsageError for a code that there is not.
+    time_limit: seconds of the processor.  Raises InputError, and UsageError for a code that there is not.
     """
     from coherence.checking.design_check import passes
     from coherence.exploring import fixing

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from coherence.base import clock
 from coherence.base.solver import Outcome, unsat
 
@@ -20,7 +18,6 @@ HARD = (
 def test_time_that_is_left_is_no_cut() -> None:
     with clock.recorded_cuts() as cuts:
         assert not clock.is_over(clock.now() + 60)
-        assert not clock.wall_is_over(time.monotonic() + 60)
     assert not cuts.happened
 
 
@@ -41,12 +38,6 @@ def test_a_part_of_the_time_is_less_of_it_and_none_is_recorded() -> None:
     assert not cuts.happened
     with clock.recorded_cuts() as cuts:
         assert clock.is_over(clock.part_until(clock.now() - 1, 1 / 2))
-    assert cuts.happened
-
-
-def test_the_wall_has_its_own_limit() -> None:
-    with clock.recorded_cuts() as cuts:
-        assert clock.wall_is_over(time.monotonic() - 1)
     assert cuts.happened
 
 

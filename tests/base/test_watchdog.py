@@ -1,4 +1,4 @@
-"""Limits of the wall: of one computation, and of a run of questions that Ctrl-C ends in order."""
+"""Limits of one computation, and of a run of questions that Ctrl-C ends in order."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ NOTHING = "define void @nothing() { ret void }"
 def busy(seconds: float) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
+        pass
+
+
+def busy_of_the_processor(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
         pass
 
 
@@ -86,6 +92,29 @@ def test_a_run_ends_at_the_nearer_of_two_limits_and_none_is_left_after_a_stop() 
         inner.stopped = True
         assert inner.left == 0
     assert current_run().left == math.inf
+
+
+def test_a_run_counts_seconds_of_the_processor_and_of_the_wall_where_it_waits_for_others() -> None:
+    with run_limit(0.4) as run:
+        time.sleep(0.5)
+        assert run.left > 0.3
+        with pytest.raises(TimeOverError), run.ending():
+            busy_of_the_processor(10)
+        assert run.left < 0.3
+    with run_limit(0.1, wall=True) as run:
+        time.sleep(0.2)
+        assert not run.left
+    with run_limit(0.3, wall=True) as run, pytest.raises(TimeOverError), run.ending():
+        time.sleep(10)
+
+
+def test_a_run_in_another_ends_with_it_whatever_their_clocks() -> None:
+    with run_limit(100) as outer, run_limit(1000, wall=True) as inner:
+        assert 90 < inner.left <= 100
+        outer.stopped = True
+        assert not inner.left
+    with run_limit(100, wall=True), run_limit(1000) as inner:
+        assert 90 < inner.left <= 100
 
 
 def test_only_a_run_that_tells_what_is_asked_is_stopped_in_order_and_the_run_around_it_knows() -> None:

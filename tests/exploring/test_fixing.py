@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.clock import now
 from coherence.base.places import Place
 from coherence.base.watchdog import current_run
 from coherence.checking.reports import check
@@ -230,7 +230,7 @@ def test_a_fix_ends_at_its_time_limit_and_changes_nothing_that_was_asked_after_i
     before, covers = design.read_text(), fixing._covers
 
     def over(*words: Any) -> Iterator[Any]:
-        current_run().end = time.monotonic()
+        current_run().end = now()
         return covers(*words)
 
     monkeypatch.setattr(fixing, "_covers", over)

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import InternalError
-from coherence.base.watchdog import STOPPED, TimeOverError, at_most, current_run
+from coherence.base.watchdog import STOPPED, TimeOverError, current_run
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
@@ -37,7 +37,7 @@ def answers(context: Context) -> Iterator[Section]:
     for number, module in enumerate(every):
         run.announce(number / len(every), f"fitting {_name(module)}")
         try:
-            with at_most(run.left):
+            with run.ending():
                 section = module.answer(context)
         except TimeOverError:
             yield _left_out("the time limit is over", every[number:])

@@ -31,10 +31,7 @@ class OutOfTimeError(NotExactError):
 
 
 class Deadline:
-    """A point in time, in seconds of the processor, after which a search answers `undecided`.
-
-    The end of the run, in seconds of the wall, ends it too.
-    """
+    """A point in time, in seconds of the processor, after which a search answers `undecided`; as the end of the run."""
 
     def __init__(self, seconds: float) -> None:
         self.end = now() + seconds
@@ -63,8 +60,7 @@ class Deadline:
     @contextmanager
     def ending(self) -> Iterator[None]:
         """Raises TimeOverError in the block a little after its end, for what looks at no clock."""
-        left = max(self.left, 0.0) + GRACE
-        with at_most(current_run().left + GRACE), at_most(left, processor=True):
+        with at_most(max(self.left, 0.0) + GRACE, processor=True):
             yield
 
 
