@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from coherence.base.clock import record_cut
-from coherence.base.errors import MissingExtraError
+from coherence.base.errors import InternalError, MissingExtraError
 
 SEED = 0
 RESET = "(reset)\n"
@@ -37,11 +37,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class SolverAnswer:
-    """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted."""
+    """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted.
+
+    `malformed`: it is unknown because the script is none that a solver reads.
+    """
 
     outcome: Outcome
     reason: str = ""
     model: str = ""
+    malformed: bool = False
 
     @property
     def unsat(self) -> bool:
@@ -52,6 +56,14 @@ class SolverAnswer:
 def unsat(script: str, *, timeout_ms: int) -> SolverAnswer:
     """Returns whether z3 finds an SMT-LIB 2 script unsatisfiable.  `timeout_ms` holds for each part of it."""
     return _first_failure(unsat_each(_parts(script), timeout_ms=timeout_ms))
+
+
+def confirmed(script: str, *, timeout_ms: int) -> bool:
+    """Returns whether z3 refutes a certificate in time.  Raises InternalError for one that is malformed."""
+    answer = unsat(script, timeout_ms=timeout_ms)
+    if answer.malformed:
+        raise InternalError(f"its certificate is malformed: {answer.reason}")
+    return answer.unsat
 
 
 def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[SolverAnswer]:
@@ -84,19 +96,27 @@ def _ill_posed(script: str) -> SolverAnswer | None:
     commands = _COMMENT_OR_SYMBOL.sub("", script)
     questions = commands.count(_QUESTION)
     if questions != 1:
-        return SolverAnswer(Outcome.UNKNOWN, f"a script must ask {_QUESTION} once, this one asks {questions} times")
+        return _malformed(f"a script must ask {_QUESTION} once, this one asks {questions} times")
     if "(assert" in commands.partition(_QUESTION)[2]:
-        return SolverAnswer(Outcome.UNKNOWN, f"a script must not assert anything after {_QUESTION}")
+        return _malformed(f"a script must not assert anything after {_QUESTION}")
     if "(push" in commands or "(pop" in commands or "(reset" in commands:
-        return SolverAnswer(Outcome.UNKNOWN, "a script must not use push, pop or reset")
+        return _malformed("a script must not use push, pop or reset")
     return None
+
+
+def _malformed(reason: str) -> SolverAnswer:
+    return SolverAnswer(Outcome.UNKNOWN, reason, malformed=True)
 
 
 def _ask_z3(z3: Any, context: Any, script: str, timeout_ms: int) -> SolverAnswer:
     try:
+        question = z3.parse_smt2_string(script, ctx=context)
+    except z3.Z3Exception as error:
+        return _malformed(f"z3: {_text(error)}")
+    try:
         solver = z3.SimpleSolver(ctx=context)
         solver.set(timeout=max(1, timeout_ms), random_seed=SEED)
-        solver.add(z3.parse_smt2_string(script, ctx=context))
+        solver.add(question)
         outcome = Outcome(str(solver.check()))
         reason = solver.reason_unknown() if outcome is Outcome.UNKNOWN else ""
         if reason in TIMED_OUT:

@@ -108,8 +108,8 @@ def _uncertified(finding: Finding) -> Finding:
     """Returns a proof that no solver can check again as undecided; any other finding as it is."""
     if finding.verdict is not Verdict.PROVED or finding.evidence.certificate is not None:
         return finding
-    evidence = replace(finding.evidence, grade=Grade.BOUNDED, bound="a certificate that is short enough to be written")
-    message = f"needs a certificate that a solver can check again, which would be too long here: {finding.message}"
+    evidence = replace(finding.evidence, grade=Grade.BOUNDED, bound="a certificate that a solver confirms in time")
+    message = f"needs a certificate that a solver confirms, too long here to write or to check: {finding.message}"
     return replace(finding, verdict=Verdict.UNDECIDED, severity=Severity.INFO, evidence=evidence, message=message)
 
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base import solver
-from coherence.base.errors import MissingExtraError
-from coherence.base.solver import Outcome, SolverAnswer, joined, recheck, unsat, unsat_each, version
+from coherence.base.errors import InternalError, MissingExtraError
+from coherence.base.solver import Outcome, SolverAnswer, confirmed, joined, recheck, unsat, unsat_each, version
 from tests.draws import few
 
 REFUTED = """; two rows that exclude each other
@@ -167,6 +167,14 @@ def test_z3_and_cvc5_agree_and_models_satisfy(rows: list[tuple[Fraction, Fractio
         for a, b, c, rel in rows:
             left = a * values["x"] + b * values["y"]
             assert left == c if rel == "=" else left < c if rel == "<" else left <= c
+
+
+def test_a_certificate_is_confirmed_refuted_or_malformed() -> None:
+    assert confirmed(REFUTED, timeout_ms=5000)
+    assert not confirmed(SATISFIED, timeout_ms=5000)
+    for script, reason in (("(assert (< nobody 0))(check-sat)", "unknown constant nobody"), ("(check-sat", "0 times")):
+        with pytest.raises(InternalError, match=f"its certificate is malformed: .*{reason}"):
+            confirmed(script, timeout_ms=5000)
 
 
 def test_the_order_of_scripts_does_not_change_answers() -> None:

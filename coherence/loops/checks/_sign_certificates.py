@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from coherence.base.solver import joined, unsat
+from coherence.base.solver import confirmed, joined
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.lower_smt import lower_smt, real, symbol
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree, names, rename, walk
@@ -32,7 +32,7 @@ def certificate(model: Model, signal: str, judged: Tree) -> str | None:
     except NotExactError:
         return None
     script = joined(scripts)
-    return script if BOTH not in signs.values() and unsat(script, timeout_ms=CHECK_MS).unsat else None
+    return script if BOTH not in signs.values() and confirmed(script, timeout_ms=CHECK_MS) else None
 
 
 def _needed(model: Model, signs: Mapping[str, int], judged: Tree) -> dict[str, int]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.base.solver import unsat
+from coherence.base.solver import confirmed
 from coherence.loops.designs.design_network import network_of
 from coherence.loops.designs.equilibria import exact_equilibrium
 from coherence.loops.designs.every_equilibrium import equilibria
@@ -134,7 +134,7 @@ def _guards(model: Model, point: Mapping[str, Fraction], lap: EnclosedLap) -> It
 
 def _confirmed(form: FallingForm, start: str, how: str, point: Mapping[str, Fraction]) -> Settling:
     script = form.claims.script()
-    if not unsat(script, timeout_ms=CHECK_MS).unsat:
+    if not confirmed(script, timeout_ms=CHECK_MS):
         return Settling("", "the form was not confirmed by a solver in time")
     return Settling(start, how, script, point)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from coherence.base.solver import joined, unsat
+from coherence.base.solver import confirmed, joined
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.lower_smt import lower_smt, real, symbol
 from coherence.language.expressions.tree import Tree
@@ -43,6 +43,7 @@ def certificate(
 
     `promise`: (kind, condition) that is claimed too, or `response`; `rest`: nothing changes on the lap.  Not carried:
     schedules, windows of windows, streaks looked at later, more than MOST_WORK, what z3 does not confirm in CHECK_MS.
+    Raises InternalError for a script that z3 cannot read.
     """
     claims, every, work = dict[str, None](), tuple(runs), 0
     if not every or sum(len(run.instants) for run in every) > MOST_INSTANTS:
@@ -57,7 +58,7 @@ def certificate(
         script = joined([_script(list(claims)), *_every_start(model, every)])
     except NOT_CARRIED:
         return None
-    return script if unsat(script, timeout_ms=CHECK_MS).unsat else None
+    return script if confirmed(script, timeout_ms=CHECK_MS) else None
 
 
 def _script(claims: list[str]) -> str:

@@ -8,9 +8,11 @@ from fractions import Fraction
 import pytest
 
 from coherence.base.solver import recheck
+from coherence.door.check import check
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
+from coherence.simulate.execute.certificates import run_certificates
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.orbits import LongRun, long_run
@@ -81,6 +83,16 @@ def test_a_run_with_a_changed_number_has_no_certificate() -> None:
             instants = [*run.instants]
             instants[number] = replace(instant, actions=(action, *instant.actions[1:]))
             assert certificate(model, [replace(run, instants=tuple(instants))]) is None
+
+
+def test_a_certificate_that_no_solver_reads_is_told_as_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = SCALER.format(times="", signal="web.usage", start=120, limits="")
+    assert any(finding.code == "COH301" for finding in check(text).proved)
+    monkeypatch.setattr(run_certificates, "_script", lambda _claims: "(assert nothing)(check-sat)")
+    answered = check(text)
+    assert not any(finding.code == "COH301" for finding in answered.proved)
+    messages = [finding.message for finding in answered.undecided]
+    assert any(m.startswith("not decided: its certificate is malformed: z3: ") for m in messages), messages
 
 
 def test_a_promise_that_the_run_breaks_has_no_certificate() -> None:
