@@ -1,5 +1,7 @@
 """Repairs, blame and the cache, over every design of the repository: specs, Markdown cases, and the shared designs.
 
+Whether `--fix` is done at once is asked of each eighth design, since it asks each of them several times.
+
 A conflict has numeric parameters if a number of its policies may be turned
 (`coherence.checking.repair.adjustable_numbers`). Blame is measured independently of how it is found: every number of
 the policies of a conflict is multiplied by factors that the engine does not use, and if the conflict goes away the
@@ -40,13 +42,14 @@ OTHER_FACTORS = (Fraction(3), Fraction(1, 3))
 MARK = re.compile(r"# COH\d{3} conflict")
 FILE = "design.yaml"
 LIMIT = 20.0
-PATIENCE = 60  # limits of a question that a run may take: other processes may have the machine
+PATIENCE = 60  # limits of a question that a run may take: what is searched for costs several times what is asked
 LOOPS = 10
 
 
 def rows() -> Iterator[Row]:
     """All rows of this part."""
-    known = [conflicts for conflicts in on_all_cores(_conflicts, part_of([text for _, text in designs()])) if conflicts]
+    every = [text for _, text in designs()]
+    known = [conflicts for conflicts in on_all_cores(_conflicts, every) if conflicts]
     found = [(text, one) for text, conflicts in known for one in conflicts]
     numeric = [one for text, one in found if candidates(one, knobs(_subject(text)))]
     share = sum(any(repair.proved for repair in one.repairs) for one in numeric) / len(numeric)
@@ -54,7 +57,8 @@ def rows() -> Iterator[Row]:
         f"repair that is proved ({len(numeric)} conflicts with numbers)", share, ">= 0.8", "share", "linters: none"
     )
     yield blame_row(found)
-    yield fix_row([text for text, conflicts in known if not any(map(_slowly, conflicts))])
+    few = set(part_of(every))
+    yield fix_row([text for text, conflicts in known if text in few and not any(map(_slowly, conflicts))])
     yield cache_row()
 
 

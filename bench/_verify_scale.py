@@ -7,6 +7,7 @@ them.  Every number comes from one seed.
 
 from __future__ import annotations
 
+import gc
 import random
 import re
 import statistics
@@ -17,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 from bench.harness import Row, process
 from bench.spine import command
+from coherence.__main__ import COLLECT
 from coherence.checking.design_check import Analysis, Options, analysis, reanalyse
 from coherence.checking.rereading import reread
 from coherence.language.design import Design
@@ -147,6 +149,7 @@ def spent(act: Callable[[], object]) -> float:
 
 def rows() -> Iterator[Row]:
     """All rows of this part; processor time, repairs apart where the row does not say otherwise."""
+    gc.set_threshold(*COLLECT)  # as the command does
     spent(lambda: asked(large(100)))  # imports
     yield Row(
         "1,000 policies, all pairs, with reading", spent(lambda: asked(large(1000))), "<= 5", "s", "prototype 7.0"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+COLLECT = (100_000, 20, 20)  # thresholds of the garbage collector: the default collects 40 times during the imports
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits with its code."""
@@ -19,7 +21,7 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small matrices wait for threads without a core
     import gc
 
-    gc.set_threshold(100_000, 20, 20)  # a short-lived process: the default collects 40 times during the imports
+    gc.set_threshold(*COLLECT)
     from coherence.cli._run import run
 
     code = run(words)
