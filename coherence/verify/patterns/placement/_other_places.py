@@ -76,25 +76,25 @@ def other_places(facts: DesignFacts) -> Iterator[Places]:
 
 
 @dataclass(frozen=True)
-class Misfit:
+class PlacementObstacle:
     """What keeps members from standing where they stand today, and the components that these are members of."""
 
     needs: str
     components: tuple[str, ...]
 
 
-def misfit(facts: DesignFacts) -> Misfit | None:
+def misfit(facts: DesignFacts) -> PlacementObstacle | None:
     """Returns what keeps members from standing where they stand today; None where they fit, or it is not stated."""
     for name, component in facts.design.components.items():
         each = component.runs_on.devices if isinstance(component.runs_on, Hosting) else None
         if each is not None and each.high.denominator != 1:
-            return Misfit(f"needs members of {name} that hold whole devices", (name,))
+            return PlacementObstacle(f"needs members of {name} that hold whole devices", (name,))
     now, room = today(facts), _room(facts)
     held = _held_on(facts, now)
     for tier, devices in held.items() if held is not None else ():
         if tier in room and devices > room[tier]:
             needs = f"needs {devices} devices of {tier} for what runs there: it has {room[tier]}"
-            return Misfit(needs, tuple(name for name, at in now.items() if at == tier))
+            return PlacementObstacle(needs, tuple(name for name, at in now.items() if at == tier))
     return None
 
 
