@@ -50,6 +50,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if manifest.annotation(PAUSED) == "true" or manifest.annotation(f"{PAUSED}-replicas"):
         manifest.top.remark("spec", "an annotation pauses it")
         return
+    if any(manifest.annotation(f"{PAUSED}-scale-{way}") == "true" for way in ("in", "out")):
+        manifest.top.remark("spec", "an annotation pauses one direction, which is not modelled")
+        return
     workload = scaling.workload(manifest, sketch, kind="Deployment")
     views = spec.tables("triggers")
     metrics = [metric for view in views if (metric := _metric(view, sketch, workload[0] if workload else ""))]
@@ -98,13 +101,14 @@ def _way_to_zero(spec: FieldView, sketch: Sketch, name: str, thing: str, *, zero
                 spec.remark(key, ZERO)
         return
     place = spec.place("cooldownPeriod") if "cooldownPeriod" in spec else spec.manifest.name.place
+    polls = spec.seconds("pollingInterval")  # the last active one is kept in whole seconds, rounded down
     sketch.put_timer(
         f"{name}_cooldown",
         place,
         uses=COOLDOWN,
         start=f"last trigger of {name} active",
         after=spec.seconds("cooldownPeriod"),
-        jitter=spec.seconds("pollingInterval"),
+        jitter=respelled(polls, f"-1 s .. {polls.text}") if polls is not None else None,
         then=f"scale {thing} to 0",
     )
 

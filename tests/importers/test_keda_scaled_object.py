@@ -10,6 +10,7 @@ from coherence import importers
 from coherence.checking.reports import check
 from coherence.language.design import Design, Loop
 from coherence.language.schema_kinds import Quantity
+from coherence.verify.timers.firing import firing
 
 HEAD = """\
 apiVersion: keda.sh/v1alpha1
@@ -89,6 +90,22 @@ def test_what_is_not_in_the_loop_is_listed() -> None:
     rest += "  fallback: {failureThreshold: 3, replicas: 6}\n"
     listed = " ".join(words for _, words in read(HEAD + rest + DEPTH).not_modelled)
     assert all(key in listed for key in ("spec.pollingInterval", "spec.cooldownPeriod", "spec.fallback"))
+
+
+def test_the_cooldown_is_over_at_a_poll_and_never_early_but_for_the_second_that_is_cut_off() -> None:
+    design = read(HEAD + "  pollingInterval: 20\n  cooldownPeriod: 300\n" + DEPTH)
+    (timer,) = design.timers.values()
+    fires = firing(timer)
+    assert fires is not None
+    assert (fires.window.earliest, fires.window.latest) == (299, 320)
+
+
+@pytest.mark.parametrize("way", ["", "-scale-in", "-scale-out"])
+def test_what_an_annotation_pauses_is_listed(way: str) -> None:
+    annotated = HEAD.replace("namespace: prod", f"annotations: {{autoscaling.keda.sh/paused{way}: 'true'}}")
+    design = read(annotated + DEPTH)
+    assert not design.loops
+    assert any("an annotation pauses" in words for _, words in design.not_modelled)
 
 
 def test_a_trigger_without_a_known_threshold_is_listed() -> None:
