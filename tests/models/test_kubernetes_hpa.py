@@ -2,8 +2,8 @@
 
 `Autoscaler` is written from what the controller does and shares nothing with the engine: it keeps what it recommended
 and what it added and removed, as lists of events.  Others write the replica count between two syncs, and some of the
-pods are not ready.  Times are planned instants; a recommendation as old as its window still counts, a scaling as old as
-its period does not.
+pods are not ready.  Times are planned instants.  A scaling as old as its period no longer counts; nor does, in the
+original, a recommendation as old as its window (`forgets`), which still counts in the part, and that says so.
 SOURCE: Kubernetes 1.23 to 1.35, pkg/controller/podautoscaler/horizontal.go: reconcileAutoscaler,
 stabilizeRecommendationWithBehaviors, convertDesiredReplicasWithBehaviorRate, calculateScaleUpLimitWithScalingRules,
 calculateScaleDownLimitWithBehaviors, storeScaleEvent; replica_calculator.go: GetResourceReplicas,
@@ -15,16 +15,18 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
+from coherence.language.catalogue import omissions
 from coherence.language.expressions.evaluate import Constants
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
+from coherence.model.model import SampledLoop
 from coherence.simulate.execute.laws import Memory, decide
 from tests.draws import source, trace_counts
 from tests.paths import ROOT
@@ -57,6 +59,7 @@ class Autoscaler:
     down: Rules
     type: str = "utilization"
     off_at_zero: bool = True
+    forgets: bool = False
     recommended: list[tuple[int, int]] = field(default_factory=list)
     added: list[tuple[int, int]] = field(default_factory=list)
     removed: list[tuple[int, int]] = field(default_factory=list)
@@ -100,7 +103,7 @@ class Autoscaler:
         return current if abs(1 - usage) <= TOLERANCE or usage < 1 or wanted < current else wanted
 
     def _normalized(self, now: int, current: int, proposed: int) -> int:
-        recent = [(now - at, n) for at, n in self.recommended]
+        recent = [(now - at + self.forgets, n) for at, n in self.recommended]
         least = min([proposed, *(n for age, n in recent if age <= self.up.window)])
         most = max([proposed, *(n for age, n in recent if age <= self.down.window)])
         self.recommended.append((now, proposed))
@@ -182,6 +185,25 @@ def test_the_part_replays_the_autoscaler_beside_other_writers(name: str, traces:
     rng = source(20)
     for number in range(traces):
         follow(drawn(rng), rng, others=number % 2 == 0, name=name)
+
+
+@trace_counts(50, parts=20)
+def test_the_original_is_the_part_with_windows_that_end_a_sync_sooner(traces: int) -> None:
+    rng, sooner = source(24), 0
+    for number in range(traces):
+        hpa = drawn(rng)
+        literal = replace(hpa, forgets=True, recommended=[], added=[], removed=[])
+        loop, _ = elaborate(read_text(part(replace(hpa, up=_sooner(hpa.up), down=_sooner(hpa.down)), PARTS[0]))).loops
+        trace = drawn_trace(hpa, rng, others=number % 2 == 0)
+        plain = [*replayed_by(loop, literal, trace)]
+        sooner += plain != [*replayed_by(None, hpa, trace)]
+    assert sooner > traces / 10
+    assert any("as old as its window counts no more" in text for text in omissions("loops", PARTS[0]))
+
+
+def _sooner(rules: Rules) -> Rules:
+    """Returns rules whose window ends before its last sync, where a sync lies at its end."""
+    return Rules(rules.window - 1 if rules.window else 0, rules.policies)
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -286,33 +308,42 @@ Sync = tuple[int | None, Reading] | tuple[int | None, Reading, int]
 
 
 def replayed(hpa: Autoscaler, trace: Sequence[Sync], *, name: str = PARTS[0]) -> list[int]:
-    """Returns the replicas after each sync of both.
+    """Returns the replicas after each sync of both."""
+    hpa.off_at_zero = name == PARTS[0]  # KEDA scales up from 0 by itself
+    loop, _ = elaborate(read_text(part(hpa, name))).loops
+    return [*replayed_by(loop, hpa, trace)]
+
+
+def replayed_by(loop: SampledLoop | None, hpa: Autoscaler, trace: Sequence[Sync]) -> Iterator[int]:
+    """Yields the replicas after each sync of both; of the plain one alone, where there is no loop.
 
     At a sync: what another wrote before it, the reading, and how many pods are ready of those that are (all).
     """
-    hpa.off_at_zero = name == PARTS[0]  # KEDA scales up from 0 by itself
-    loop, _ = elaborate(read_text(part(hpa, name))).loops
-    memory, current, after = Memory(), 0, []
+    memory, current = Memory(), 0
     for sync, (written, measured, *serving) in enumerate(trace):
         current = current if written is None else written
         ready = min(current, *serving) if serving else current
-        view = View(
-            {"web.metric": Fraction(measured), "web.ready": Fraction(ready), "web.desired": Fraction(current)}
-        ).at_sync(sync)
-        decision = decide(loop, view, memory, True, Fraction(current), Fraction(current))
         wanted = hpa.sync(sync * PERIOD, current, measured, ready)
-        assert decision.value == wanted or (decision.value is None and wanted == current), (part(hpa, name), trace)
+        if loop is not None:
+            view = View(
+                {"web.metric": Fraction(measured), "web.ready": Fraction(ready), "web.desired": Fraction(current)}
+            ).at_sync(sync)
+            decision = decide(loop, view, memory, True, Fraction(current), Fraction(current))
+            assert decision.value == wanted or (decision.value is None and wanted == current), (hpa, trace)
         current = wanted
-        after.append(current)
-    return after
+        yield current
 
 
 def follow(hpa: Autoscaler, rng: random.Random, *, others: bool, name: str) -> None:
     """Lays both against each other over a random trace of readings and of starts, and of writes by others."""
+    replayed(hpa, drawn_trace(hpa, rng, others=others), name=name)
+
+
+def drawn_trace(hpa: Autoscaler, rng: random.Random, *, others: bool) -> list[Sync]:
     trace: list[Sync] = [(rng.randint(hpa.lowest, hpa.highest), rng.randint(0, 3 * hpa.target))]
     for _ in range(SYNCS - 1):
         other = rng.randint(max(0, hpa.lowest - 2), hpa.highest + 3) if others and rng.random() < 0.2 else None
         other = 0 if other is not None and rng.random() < 0.2 else other
         starts = (rng.randint(0, hpa.highest),) if rng.random() < 0.5 else ()
         trace.append((other, rng.randint(0, 3 * hpa.target), *starts))
-    replayed(hpa, trace, name=name)
+    return trace
