@@ -1,9 +1,11 @@
 """NodePool of Karpenter: budgets as limits on the nodes that go at once, consolidation as a loop.
 
 Without `budgets` one of 10 % holds, with an empty list none; of several the smallest that is active binds, so each is
-a limit of its own.  `consolidateAfter: Never` switches consolidation off.  A budget for some reasons is listed.
+a limit of its own.  `consolidateAfter: Never` switches consolidation off, and a static pool (`replicas`) has none.  A
+budget for some reasons is listed.  A pool that says nothing of disruption has the budget and the consolidation.
 
-SOURCE: Karpenter API v1, NodePool disruption; defaults in the parts.
+SOURCE: Karpenter API v1, NodePool disruption; pkg/controllers/disruption/consolidation.go: ShouldDisrupt; defaults in
+the parts.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from coherence.base import units
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import members, respelled
 from coherence.importers._sketch import Sketch, default_scalar, entry
-from coherence.language.document import Node, Scalar
+from coherence.language.document import Node, Scalar, Table
 
 KIND = "NodePool"
 GROUPS = ("karpenter.sh",)
@@ -25,14 +27,16 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the nodes, their budgets and the loop that takes some away."""
     thing = sketch.names.thing(manifest.name.text, "", KIND)
     sketch.mention(thing, manifest.name.place, f"nodes of {manifest.title}")
-    disruption = manifest.spec.table("disruption")
-    if disruption is None:
-        return
+    spec = manifest.spec
+    disruption = spec.table("disruption") or FieldView(Table({}, {}, spec.node.place), spec.at("disruption"), manifest)
     budgets = disruption.tables("budgets")
     for budget in budgets:
         _budget(budget, thing, sketch)
     if "budgets" not in disruption:
         _limit(Scalar("10 %", disruption.node.place), f"10 % of {thing}.copies round up", None, thing, sketch)
+    if "replicas" in spec:
+        spec.remark("replicas", "a static pool, of which no node is taken for being empty or underused")
+        return
     _consolidation(disruption, thing, sketch)
 
 

@@ -52,6 +52,18 @@ def test_never_switches_consolidation_off() -> None:
     assert any("consolidation is off" in words for _, words in design.not_modelled)
 
 
+def test_a_pool_that_says_nothing_of_disruption_has_the_defaults() -> None:
+    design = importers.design_from_sources({"pool.yaml": POOL.replace("{disruption: {%s}}", "{weight: 1}")})
+    assert [text(loop.trigger) for loop in design.loops.values()] == ["spot.underused for 0 s"]
+    assert [text(limit.at_most) for limit in design.limits.values()] == ["10 % of spot.copies round up"]
+
+
+def test_a_static_pool_consolidates_nothing() -> None:
+    design = importers.design_from_sources({"pool.yaml": POOL.replace("{disruption: {%s}}", "{replicas: 4}")})
+    assert not design.loops
+    assert any("a static pool" in words for _, words in design.not_modelled)
+
+
 def test_a_budget_for_some_reasons_is_named() -> None:
     design = read('budgets: [{nodes: "1", reasons: [Drifted]}]')
     assert not design.limits

@@ -3,9 +3,9 @@
 `ClusterQueue` is a plain scheduler of Kueue: cycles over the head of the queue (highest priority, then oldest), which
 is admitted, preempts, or is parked until room is freed (BestEffortFIFO).  A contest explores every choice; so after
 each arrival the jobs that Kueue admits must be among those with which some run of the contest comes to rest.
-SOURCE: Kueue 0.9 to 0.14, pkg/queue/cluster_queue.go (order of heads, inadmissible workloads), pkg/scheduler/preemption
-(LowerPriority; CandidatesOrdering: lower priority first, then the newest admission; fillBackWorkloads: those that need
-not go are kept, the last first, but for the last).
+SOURCE: Kueue 0.9 to 0.19, pkg/cache/queue/cluster_queue.go (order of heads, inadmissible workloads),
+pkg/scheduler/preemption (LowerPriority; CandidatesOrdering: lower priority first, then the newest admission;
+fillBackWorkloads: those that need not go are kept, the last first, but for the last).
 """
 
 from __future__ import annotations
