@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from coherence import importers
 from coherence.checking.reports import check
 from coherence.language.design import Design, Loop
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.timers.firing import firing
+from coherence.verify.timers.firing import FiringWindow, firing
 
 HEAD = """\
 apiVersion: keda.sh/v1alpha1
@@ -97,7 +98,7 @@ def test_the_cooldown_is_over_at_a_poll_and_never_early_but_for_the_second_that_
     (timer,) = design.timers.values()
     fires = firing(timer)
     assert fires is not None
-    assert (fires.window.earliest, fires.window.latest) == (299, 320)
+    assert fires.window == FiringWindow(Fraction(299), Fraction(320))
 
 
 @pytest.mark.parametrize("way", ["", "-scale-in", "-scale-out"])
