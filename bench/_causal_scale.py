@@ -164,7 +164,7 @@ def measured_stream() -> dict[str, float | str]:
             yield one
 
     start, processor = time.perf_counter(), time.process_time()
-    found = fit_chunks(timed(), graph)
+    found = fit_chunks(timed, graph)
     seconds, processor = time.perf_counter() - start, time.process_time() - processor - made
     assert len(found.nodes) == len(of.names)
     return {"seconds": seconds, "processor": processor, **_machine()}

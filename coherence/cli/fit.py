@@ -76,7 +76,7 @@ class FitFiles:
 @click.option("--duplicates", type=click.Choice(["refuse", "last", "mean"]), default="refuse", show_default=True,
               help="Where a signal has two values at one time.")  # fmt: skip
 @click.option("--offset", "offsets", multiple=True, metavar="FILE=SECONDS", help="Add this to the times of a file.")
-@click.option("--stream", is_flag=True, help="Read in one pass, for telemetry that is larger than memory.")
+@click.option("--stream", is_flag=True, help="Read in constant memory, for telemetry that is larger than memory.")
 @click.option("--loss", metavar="EXPR", help="What is to be explained: a signal, or an expression of signals.")
 @click.option("--window", metavar="A..B", help="Explain this stretch alone: seconds, or ISO times.")
 @click.option("--against", metavar="A..B", help="Explain the change from this stretch to the window.")
@@ -288,8 +288,6 @@ def _whole(design: Design, reading: TelemetryInput, settings: FitSettings) -> Co
 
 
 def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) -> Context:
-    from itertools import chain
-
     from coherence.causal import telemetry
     from coherence.causal.data.extents import extents_of
     from coherence.causal.session.context import Context
@@ -304,11 +302,10 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
     def read() -> Iterator[Series]:
         return telemetry.chunks(reading.files, step=reading.step, time=reading.time, time_unit=reading.time_unit)
 
-    extents, every = extents_of(read()), read()  # what rests at first may move later
-    first = next(every, None)
+    extents, first = extents_of(read()), next(read(), None)  # what rests at first may move later
     if first is None:
         raise UsageError("the telemetry has no rows: give a file with at least one")
-    return Context(design, first, settings, chain([first], every), extents)
+    return Context(design, first, settings, read, extents)
 
 
 def _opinions(second: Sequence[InfluenceOpinion]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,8 +65,8 @@ def _steadied(equation: Equation, clocks: Clocks) -> Equation:
     steady = filtered(equation) if plain and equation.method == "its causes" else equation
     if equation.exact:
         return equation
-    held = clocks.beside(steady.used)
-    return replace(steady, clocks=held, spread=clocks.spread if len(held) > len(clocks.columns) else 1.0)
+    held = clocks.beside(steady.used, steady.effect)
+    return replace(steady, clocks=held, spread=clocks.spread if clocks.held_days(held) else 1.0)
 
 
 def believable(plan: EquationPlan, products: Iterable[Grams], *, once: bool = False) -> EquationPlan:
@@ -122,8 +122,13 @@ def _without_clocks(products: Grams, equation: Equation, of_time: _OfTheClock) -
         return equation
     if equation.memory and _share(products, (equation.effect, 0), equation.columns) <= EXACT:
         return Equation(equation.effect, equation.columns)
-    timed = tuple(column for column in equation.columns if column in of_time(equation.clocks))
-    if not timed:
+    return without_timed(equation, of_time(equation.clocks))
+
+
+def without_timed(equation: Equation, of_time: Collection[Column]) -> Equation:
+    """The equation without the influence of columns that are functions of the time alone."""
+    timed = tuple(column for column in equation.columns if column in of_time)
+    if not timed or equation.exact or equation.lost:
         return equation
     names = " and ".join(dict.fromkeys(name for name, _ in timed))
     why = f"{names} follows the clock alone, as all else may that drifts or has a day"

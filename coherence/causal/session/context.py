@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -65,14 +65,14 @@ class FitSettings:
 class Context:
     """A design, its telemetry on one clock, and what follows from both.
 
-    `told`: the report of reading the telemetry, for the first section.  `chunks`: the telemetry, where it is too
-    large for memory; `series` is then its beginning, `extents` say what all of it holds, and only what sums of
+    `told`: the report of reading the telemetry, for the first section.  `chunks`: reads the telemetry anew, where it is
+    too large for memory; `series` is then its beginning, `extents` say what all of it holds, and only what sums of
     products can answer is answered.
     """
 
     def __init__(
-        self, design: Design, series: Series, settings: FitSettings, chunks: Iterable[Series] | None = None,
-        extents: Extents | None = None,
+        self, design: Design, series: Series, settings: FitSettings,
+        chunks: Callable[[], Iterable[Series]] | None = None, extents: Extents | None = None,
     ) -> None:  # fmt: skip
         self.design, self.whole, self.settings, self.chunks = design, series, settings, chunks
         self.extents = extents
@@ -183,7 +183,8 @@ class Context:
         exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
         if self.chunks is not None:
             rows = self.extents.rows if self.extents is not None else None
-            return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact, rows=rows)
+            read = self.chunks
+            return fit_chunks(lambda: map(self._with_loss, read()), self.graph, exact, rows=rows)
         return without_slow_confounding(self.series, fit(self.series, self.graph, exact))
 
     @cached_property

@@ -145,7 +145,7 @@ def couplings(
 
 
 def _with_clocks(clocks: Clocks, effect: str, base: tuple[Column, ...]) -> tuple[Column, ...]:
-    return (*base, *clocks.beside([(effect, 0), *base]))
+    return (*base, *clocks.beside([(effect, 0), *base], effect))
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def _refused(timed: Series, node: FittedNode, clocks: Clocks, batches: int) -> I
         yield replace(equation, lost=equation.columns, refused=why, measure=("a longer record",))
         return
     held = Equation(equation.effect, equation.columns, controls=_controls(equation), spread=equation.spread)
-    held = replace(held, clocks=clocks.beside(held.used))
+    held = replace(held, clocks=clocks.beside(held.used, held.effect))
     if len(timed) < ROWS * len(held.used):
         return
     sums = grams(timed, held.used)

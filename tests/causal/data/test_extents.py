@@ -45,7 +45,7 @@ def test_a_cause_that_rests_in_the_first_chunk_is_told(rows: int) -> None:
     a, b = wandering(rng, 4000, 0.6) + 3, np.where(np.arange(4000) < 2000, 3.0, 3 + wandering(rng, 4000, 0.6))
     series = table(**{"a.load": a, "b.load": b, "q.wait": 2 * a + b + wandering(rng, 4000, 0.6)})
     chunks, design = cut(series, rows), read_text(DESIGN, "d.yaml")
-    streamed = Context(design, chunks[0], FitSettings(loss="q.wait"), iter(chunks), extents_of(chunks))
+    streamed = Context(design, chunks[0], FitSettings(loss="q.wait"), lambda: chunks, extents_of(chunks))
     whole = Context(design, series, FitSettings(loss="q.wait"))
     for cause in (("a.load", 0), ("b.load", 0)):
         strength = streamed.fitted.nodes["q.wait"].coefficient(cause)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from coherence.causal.data.series import Series
-from coherence.causal.fitting.clocks import DAY, WEEK, Clocks, clocks_of, days, held_fixed
+from coherence.causal.fitting.clocks import WEEK, Clocks, clocks_of, held_fixed
+from coherence.causal.fitting.days import DAY
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.gram import grams
 from coherence.causal.fitting.graph import Influence
@@ -110,33 +111,15 @@ def test_hours_that_begin_at_once_are_held_too(count: float, step: float, weekda
         x, noise = work + np.random.default_rng(seed).normal(0, 1, (2, len(work)))
         node = fit(Series(("x", "y"), np.column_stack([x, noise + strength * x]), step), graph(Influence("x", "y")))
         misses += not node.nodes["y"].low[0] <= strength <= node.nodes["y"].high[0]
-    assert misses <= 8  # at 7 % more come once in 800 choices of seeds; these are always the same
-
-
-def test_beside_its_mean_day_a_signal_has_none() -> None:
-    work = working_hours(9.3, 600.0, weekdays=True)
-    values = 5 + work + np.random.default_rng(3).normal(0, 1, len(work))
-    values[40:60] = np.nan
-    shape, sized, sizes = days(Series(("a",), values[:, None], 600.0, 1.7e9), "a")
-    slots = (np.arange(len(work)) * 600.0 + 1.7e9) % DAY // 600
-    left = [np.nanmean((values - shape)[slots == slot]) for slot in range(144)]
-    assert left == pytest.approx([np.nanmean(values)] * 144, abs=1e-9)
-    assert sized == pytest.approx(sizes * shape)
-
-
-def test_a_day_of_rest_has_no_size() -> None:
-    work = working_hours(14, 600.0, weekdays=True)
-    _, sized, sizes = days(Series(("a",), work[:, None], 600.0), "a")
-    assert sizes[work > 0] == pytest.approx(7 / 5)
-    assert sized[np.arange(len(work)) % 1008 >= 720] == pytest.approx(0.0, abs=1e-12)
+    assert misses <= 7  # at 5 % more come once in 900 choices of seeds; these are always the same
 
 
 def test_standard_errors_grow_by_the_days_that_a_mean_day_is_of() -> None:
     week = clocks_of(Series(("a",), np.random.default_rng(1).normal(0, 1, (1008, 1)), 600.0))
     assert week.spread == pytest.approx((7 / 6) ** 0.5)
-    assert len(week.beside([("a", 0), ("a", 1)])) == len(week.columns) + 2 * 2 + 1
+    assert len(week.beside([("a", 0), ("a", 1), ("b", 1)], "a")) == len(week.columns) + 3
     assert Clocks(0.0, 2 * DAY).spread == 1.0
-    assert Clocks(0.0, 2 * DAY).beside([("a", 0)]) == Clocks(0.0, 2 * DAY).columns
+    assert Clocks(0.0, 2 * DAY).beside([("a", 0)], "a") == Clocks(0.0, 2 * DAY).columns
 
 
 def test_signals_that_work_in_the_same_hours_are_not_coupled() -> None:
@@ -146,3 +129,18 @@ def test_signals_that_work_in_the_same_hours_are_not_coupled() -> None:
         values = work[:, None] + np.random.default_rng(seed).normal(0, 1, (len(work), 3))
         found += len(couplings(Series(("x", "y", "z"), values, 600.0), graph(Influence("x", "y"))).couplings) > 0
     assert found <= 2  # at 1 % more come once in 1,000 choices of seeds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strength", [0.0, 2.0])
+@pytest.mark.parametrize("count", [7.0, 14.0])
+def test_working_days_are_held_at_the_stated_level(count: float, strength: float) -> None:
+    """At 5 % more than 26 of 300 miss once in 300 choices of seeds; these are always the same."""
+    work = 3 * working_hours(count, 600.0, weekdays=True)
+    misses = 0
+    for seed in range(1000, 1300):
+        x, noise = work + np.random.default_rng(seed).normal(0, 1, (2, len(work)))
+        node = fit(Series(("x", "y"), np.column_stack([x, noise + strength * x]), 600.0), graph(Influence("x", "y")))
+        misses += not node.nodes["y"].low[0] <= strength <= node.nodes["y"].high[0]
+        assert strength == 0 or node.nodes["y"].low[0] > 0
+    assert misses <= 26

@@ -53,7 +53,8 @@ def test_where_nothing_can_be_tested_the_reason_is_told() -> None:
         "statements of independence: the design states none that can be tested"
     ]
     streamed = context(CHAIN, chain())
-    streamed.chunks = [streamed.whole]
+    whole = streamed.whole
+    streamed.chunks = lambda: [whole]
     assert lines(findings.answer(streamed)) == [
         "statements of independence: not tested on streamed telemetry",
         "delays and lines of the influences: not tested on streamed telemetry",
