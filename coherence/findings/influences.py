@@ -23,13 +23,22 @@ from fractions import Fraction
 
 from coherence.base.graphs import reached
 from coherence.base.places import Place
-from coherence.findings.proof_words import RATE_WORDS, coming, ends_of_calls, evicted, going, signals_in, written
+from coherence.findings.proof_words import (
+    RATE_WORDS,
+    coming,
+    ends_of_calls,
+    evicted,
+    going,
+    leaving,
+    signals_in,
+    written,
+)
 from coherence.language.design import Design, Limit
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.entries.leaves import DesignLeaf, leaves
 from coherence.language.expressions.tree import Call
 from coherence.language.infrastructure import Boundary
-from coherence.language.roles import role
+from coherence.language.roles import role, time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import calls_across
 from coherence.model.boundaries import hidden_readings, stands_in, uncrossed
@@ -187,7 +196,7 @@ def _of_activities(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iter
     An evicted member lies where it is placed while it starts; an activity of which nothing says what it is may be how
     it ends.
     """
-    touched = {"start": {coming(name)}, "drain": {coming(name), going(name)}, "": {going(name)}}
+    touched = {"start": {coming(name)}, "drain": {leaving(name), going(name)}, "": {going(name)}}
     for leaf in own:
         if leaf.key == "discipline":
             kind = VALUE if leaf.text == "preemptive repeat" else ORDER
@@ -217,12 +226,39 @@ def _of_workload(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterat
 
 
 def _of_call(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
-    """Yields second copies of tries (they are work for the callee and all behind it) and breakers, which fail tries."""
-    callee = (*ends_of_calls(design).get(name, ()), "")[1]
+    """Yields second copies of tries (they are work for the callee and all behind it) and breakers, which fail tries.
+
+    Where no answer comes before its second copy is sent, a workload sends more than its rate.
+    """
+    caller, callee, *_ = (*ends_of_calls(design).get(name, ()), "", "")
+    surely = {f"{caller}.attempts"} if caller in design.workload and _surely_copied(design, name) else set()
     for leaf in own:
         if leaf.key == "hedge_after" or leaf.key.startswith("breaker"):
             words = frozenset({name, callee, *_behind_caller(design, callee)})
+            words |= surely if leaf.key == "hedge_after" else frozenset()
             yield PossibleInfluence("calls", name, leaf.key, VALUE, (leaf.place,), words)
+
+
+def _surely_copied(design: Design, name: str) -> bool:
+    """Decides whether each try of a call is still open when its second copy is due."""
+    call = next(call for call in design.calls if call.name == name)
+    if call.hedge_after is None or call.callee is None:
+        return False
+    limits = [limit.low for limit in (call.per_try, call.deadline) if isinstance(limit, Quantity)]
+    answer = _soonest_answer(design, call.callee.text, frozenset())
+    return call.hedge_after.high < min([answer, *limits])
+
+
+def _soonest_answer(design: Design, thing: str, seen: frozenset[str]) -> Fraction:
+    """Returns the least time (s) in which a thing answers: its own, or that of a call which each request makes."""
+    own = time_of(design.components.get(thing), "answer")
+    times = [own.low if own is not None else Fraction(0)]
+    for call in design.calls if thing not in seen else ():
+        if call.caller is None or call.callee is None or call.caller.text != thing or call.cases or call.fallback_for:
+            continue
+        limits = [limit.low for limit in (call.per_try, call.deadline) if isinstance(limit, Quantity)]
+        times.append(min([_soonest_answer(design, call.callee.text, seen | {thing}), *limits]))
+    return max(times)
 
 
 def _behind_caller(design: Design, caller: str) -> Iterable[str]:

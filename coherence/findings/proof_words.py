@@ -10,7 +10,7 @@ from coherence.language import names
 from coherence.language.design import Component, Design, Loop, needed
 from coherence.language.expressions import names as names_in
 from coherence.language.infrastructure import Tier
-from coherence.language.schema_kinds import Formula
+from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event
 from coherence.language.words import MEMBERS as MEMBER_COUNTS
 
@@ -68,13 +68,51 @@ def _holding(design: Design, resources: Collection[str]) -> Iterator[str]:
 def _loop_words(design: Design, loop: Loop) -> Iterator[str]:
     own = list(written(design, loop.name))
     yield from _behind(design, [*signals_in(design, names.loop_formulas(loop)), *own])
-    yield from (coming(thing) for thing, _, signal in (path.partition(".") for path in own) if signal in MEMBER_COUNTS)
+    for path in own:
+        thing, _, signal = path.partition(".")
+        if signal in MEMBER_COUNTS:
+            yield from [] if _moves_only(design, loop, path, up=False) else [coming(thing)]
+            yield from [] if _moves_only(design, loop, path, up=True) else [leaving(thing)]
     yield from [going(evicted(loop))] if evicted(loop) else []
 
 
+def _moves_only(design: Design, loop: Loop, path: str, *, up: bool) -> bool:
+    """Decides whether a loop, the only one to write a signal, steps it one way, from inside its bound."""
+    actuation = loop.actuation
+    writers = [name for name in design.loops if path in written(design, name)]
+    steps: list[tuple[object, object]] = [(rule.by, rule.to) for rule in loop.rules]
+    steps += [(actuation.by, actuation.to)] if actuation is not None and not steps else []
+    stepping = all(isinstance(by, Quantity) and to is None and (by.low > 0 if up else by.high < 0) for by, to in steps)
+    return len(writers) == 1 and bool(steps) and stepping and _begins_inside(design, loop, path, up=up)
+
+
+def _begins_inside(design: Design, loop: Loop, path: str, *, up: bool) -> bool:
+    """Decides whether a signal begins inside the bound at the far side of a loop, so that no step leads back to it."""
+    thing, _, signal = path.partition(".")
+    component, actuation = design.components.get(thing), loop.actuation
+    bounds = actuation.bounds if actuation is not None else ()
+    begins: object = actuation.initial if actuation is not None else None
+    if begins is None and component is not None:
+        if component.part is not None:
+            return False  # it may say where the signal begins
+        begins = component.copies if signal == "copies" else component.constants.get(signal)
+    if not bounds or begins is None:
+        return True
+    bound = bounds[-1 if up else 0]
+    if not isinstance(begins, Quantity) or not isinstance(bound, Quantity):
+        return False
+    inner = (bound.high if len(bounds) == 1 else bound.low) if up else (bound.low if len(bounds) == 1 else bound.high)
+    return begins.high <= inner if up else begins.low >= inner
+
+
 def coming(thing: str) -> str:
-    """Returns the word that stands for how many members of a thing there are to be."""
-    return f"members of {thing}"
+    """Returns the word that stands for how many more members of a thing there are to be."""
+    return f"more members of {thing}"
+
+
+def leaving(thing: str) -> str:
+    """Returns the word that stands for how many fewer members of a thing there are to be."""
+    return f"fewer members of {thing}"
 
 
 def going(thing: str) -> str:

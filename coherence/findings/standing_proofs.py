@@ -37,7 +37,7 @@ NO_QUEUE = "no wait for {} is counted, which carries what first tries bring"
 CARRIES = "COH508"  # its proof says that a link carries what comes: what goes over it can only wait there
 STEADY = "{} is not read; the rate stays as it is stated"
 NOBODY_GOES = "{} is not read; nothing is taken out by it"
-LINEAR = "COH30"  # codes whose proofs are about the loops alone
+ALONE = ("COH232", "COH30")  # codes whose proofs are about the loops alone
 MANY_REMOVE = "{} are not read; they can only take runs away"
 MANY_LEFT = "{} are not read; nothing is taken out by them"
 WHATEVER = "this holds whatever {} says"
@@ -153,7 +153,7 @@ def _weighed(
     beside = [influence for influence in touching if influence.kind in prover.regardless]
     bursts = [influence for influence in touching if influence.kind == BURST and not promises]
     queues = [i for i in touching if i.section == "links" and any(spot(place) in carried for place in i.places)]
-    alone = finding.code.startswith(LINEAR) and not promises
+    alone = finding.code.startswith(ALONE) and not promises
     stops = [influence for influence in touching if influence.kind == STOP and alone and influence.removes(words)]
     named = (*waiting, *removing, *beside, *bursts, *stops, *queues)
     changing = [influence for influence in touching if influence not in named]

@@ -10,6 +10,7 @@ from fractions import Fraction
 from coherence.base.clock import now
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
+from coherence.base.solver import joined
 from coherence.base.watchdog import TimeOverError
 from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question, Subject, details_are_asked, repairs_are_asked
@@ -17,7 +18,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Call, walk
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.loops.designs.flow_feedback import flow_answer, flow_groups, switches_of
-from coherence.loops.designs.groups import Group, answer, groups, needs
+from coherence.loops.designs.groups import Group, answer, groups, needs, render_start
 from coherence.loops.designs.predicted_cycles import CycleReading, cycles_of_flows
 from coherence.loops.settling.settling_proofs import settling
 from coherence.loops.settling.swings_without_rest import Persistence, of_flows, of_loops
@@ -29,6 +30,8 @@ from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.schedules import NotCommensurateError
 from coherence.simulate.execute.slices import sliced
 from coherence.simulate.execute.timeline import shown, told_constants
+from coherence.verify.convergence.command_rests import HOW as HOW_UNWOKEN
+from coherence.verify.convergence.command_rests import CommandRest, command_rests
 from coherence.verify.promises.enclosed_promises import point, resting
 
 Ranges = Mapping[str, tuple[float, float]]
@@ -54,8 +57,25 @@ def _loop_finding(question: Question, subject: Subject, number: int) -> Finding:
     needed = needs(subject, group)
     finding = (None if needed else _settled(question, subject, group)) or answer(question, subject, number)
     if finding.verdict is Verdict.UNDECIDED and not needed:
+        rests, crossing = command_rests(group.model, group.loops, now() + subject.time_limit / 4)
+        if rests:
+            return _unwoken(question, group, rests)
+        if crossing is not None:
+            finding = replace(finding, message=f"{finding.message}: {crossing.render(group.model)}")
         return _rested(question, subject, group) or _beside_roots(question, subject, group, finding)
     return finding
+
+
+def _unwoken(question: Question, group: Group, rests: Sequence[CommandRest]) -> Finding:
+    """Returns the proof that each command comes to rest since what some loops make of it never wakes the others."""
+    model = group.model
+    numbers = {name: number for rest in rests for name, number in rest.numbers(model).items()}
+    evidence = Evidence(Grade.PROVED, HOW_UNWOKEN, certificate=joined([rest.script for rest in rests]), numbers=numbers)
+    assumed = dict.fromkeys((*model.abstractions, *(words for rest in rests for words in rest.assumptions)))
+    verb = "settles" if len(group.loops) == 1 else "settle"
+    why = "; ".join(rest.render(model) for rest in rests)
+    message = f"{' and '.join(group.names)} {verb} from {render_start(model)}: {why}"
+    return question.proved(message, group.places, group.names, evidence, assumptions=tuple(assumed))
 
 
 def _rested(question: Question, subject: Subject, group: Group) -> Finding | None:

@@ -7,6 +7,9 @@ recurs, or that closes in on a periodic orbit on which a command keeps changing 
 conflict, with period and amplitude.  Beside it stands the linear verdict with exact delays: the
 spectral radius of one hyperperiod and the period of its dominant mode.
 
+Loops that step or set one command are proved to come to rest where what some make of it, before they see that, never
+wakes the others: the dead band between their conditions is wider than the steps made within the age of a reading.
+
 Where flows bend (first-order lags, products, delays in a flow) no run is exact.  There, and for flows that feed back
 without a loop, every operating point inside the bounds must be unstable by its exact-delay roots, and a run in floats
 from the design's own start must keep swinging: a conflict by simulation.  Flows that switch are solved for their

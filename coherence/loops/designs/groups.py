@@ -317,7 +317,7 @@ def _settles(
     evidence, how = (_executed(group, rests, numbers), "") if rests.starts else _moved_one_way(group, runs, deadline)
     if evidence is not None:
         verb = "settles" if len(group.loops) == 1 else "settle"
-        message = f"{names} {verb} from {_start(group.model)}{how}"
+        message = f"{names} {verb} from {render_start(group.model)}{how}"
         return question.proved(message, group.places, group.names, evidence, assumptions=assumptions)
     ended = sum(1 for run in runs if run.orbit is not None)
     growth = f", linear growth per lap {linear.verdict.modulus:.4g}" if linear else ""
@@ -331,7 +331,7 @@ def _settles(
     )
 
 
-def _start(model: Model) -> str:
+def render_start(model: Model) -> str:
     """Returns what a proof is of: the one start that a design states, or each of those that it leaves open."""
     initial = [*(s.initial for s in model.states.values()), *(c.initial for c in model.commands.values())]
     return "its start" if all(interval.exact for interval in initial) else "every start"

@@ -1,1 +1,1 @@
-"""Proves `eventually` by chains of sets and by Lyapunov functions."""
+"""Proves `eventually` by chains of sets and by Lyapunov functions, and that commands come to rest."""

@@ -6,7 +6,8 @@ bring about.  A solver looks for one unchanging state of everything else in whic
 second one act and the second one's write the first; the two maps are then iterated exactly in turns until the signal
 comes back to where it was.  A cycle in which both acted is a livelock: action without progress.  What is complete is
 executed: a lap in whose instants one takes back what the other one has just written is one too.  Where no such state
-exists each comes to rest after the other, and that is proved.
+exists each comes to rest after the other, and that is proved.  So it is of loops that look back in time, where what one
+makes of the signal before it sees that never wakes the other one.
 
 Boundary: loops that act in one state are `contradictory-actuation`; a pair in feedback whose every value is stated is
 executed by `sustained-oscillation`; maps without conditions are `no-common-fixed-point`; jobs, places and evictions
@@ -39,6 +40,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence.base.clock import is_over, now
+from coherence.base.places import Place
 from coherence.base.solver import joined
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Evidence, Finding, Grade, Repair, Step
@@ -101,12 +103,29 @@ def _pair(subject: Subject, facts: DesignFacts, signal: str, left: Writer, other
     if isinstance(turns, TurnCycle):
         yield _in_between(signal, turns) if turns.between else _conflict(subject, signal, turns)
     elif isinstance(turns, str):
-        yield QUESTION.undecided(
+        yield _at_rest(subject, signal, names, places) or QUESTION.undecided(
             f"{left.name} and {other.name} may undo each other on {signal}: {turns}", places, names
         )
     else:
         message = f"{left.name} and {other.name} never wake each other on {signal} while all else stands still"
         yield QUESTION.proved(message, places, names, arithmetic({}, certificate=joined(turns)))
+
+
+def _at_rest(subject: Subject, signal: str, names: tuple[str, str], places: tuple[Place, ...]) -> Finding | None:
+    """Returns the proof that a signal comes to rest under all who write it, where both loops can be run."""
+    from coherence.simulate.execute.slices import blocked, sliced
+    from coherence.verify.convergence.command_rests import HOW, command_rests
+
+    model = sliced(subject.model, (signal,))
+    loops = tuple(loop for loop in model.loops if loop.signal == signal)
+    if not set(names) <= {loop.name for loop in loops} or blocked(subject.model, (signal,)):
+        return None
+    rests, _ = command_rests(model, loops, now() + subject.time_limit / 4)
+    if not rests:
+        return None
+    message = f"{names[0]} and {names[1]} never undo each other for ever: {rests[0].render(model)}"
+    evidence = Evidence(Grade.PROVED, HOW, certificate=rests[0].script, numbers=rests[0].numbers(model))
+    return QUESTION.proved(message, places, names, evidence, assumptions=(*model.abstractions, *rests[0].assumptions))
 
 
 def _on_lattice(facts: DesignFacts, signal: str, pairs: list[tuple[Move, Move]]) -> TurnCycle | list[str] | None:
