@@ -89,9 +89,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
     facts = known(subject)
     yield from withheld(QUESTION, facts)
     if facts.design.promises and facts.design.timers:
-        from coherence.verify.patterns.promises._promised_members import taken_at_once
+        from coherence.verify.patterns.promises._promised_members import taken_at_once, taken_by_nobody
 
         yield from taken_at_once(QUESTION, facts)
+        yield from taken_by_nobody(QUESTION, facts)
     for removal in removals(facts):
         if removal.driven or (removal.caps and not removal.event):
             yield from _answer(subject, facts, removal)

@@ -1,10 +1,15 @@
-"""Holds promises about the members left against how many of a thing go: in a cascade, or at once by one event."""
+"""Holds promises about the members left against how many of a thing go: in a cascade, at once by one event, or none.
+
+None go where all timers that take members out never fire, and nothing else in the design moves, evicts or loses any.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
+from coherence.base.number_text import render_quantity
+from coherence.base.solver import joined
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, arithmetic
 from coherence.language.design import Timer
@@ -13,9 +18,10 @@ from coherence.language.expressions import names as used
 from coherence.language.sentences import Promise
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.ranges import point, truth, with_ranges
+from coherence.verify.facts.satisfiability import SatQuery, opposite
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.timers.firing import action_of, never
-from coherence.verify.timers.removals import LEFT, OUT, REMOVING, Removal, caps_on
+from coherence.verify.timers.removals import LEFT, OUT, REMOVING, Removal, caps_on, departures, failing, removals
 
 BROKEN = {"always": False, "never": True}
 STILL_UP = ("healthy", "up")  # what is only taken off a list may be these
@@ -92,3 +98,60 @@ def _conflict(
     of = (*removal.of, removal.thing, *(promise.name for promise in broken))
     numbers = {"members": (members, ""), "out": (out, "")}
     return question.conflict(message, places, of, arithmetic(numbers, witness=witness), certain=False)
+
+
+def taken_by_nobody(question: Question, facts: DesignFacts) -> Iterator[Finding]:
+    """Yields the proof of each promise about members of which every timer that takes some out never fires."""
+    for promise in facts.design.promises.values():
+        if promise.kind not in BROKEN or promise.condition is None:
+            continue
+        words = used(promise.condition.tree)
+        things = {path.partition(".")[0] for path in words if path.rpartition(".")[2] in (*LEFT, *OUT)}
+        thing = next(iter(things)) if len(things) == 1 else ""
+        timers = [timer for timer in facts.design.timers.values() if thing and _acts_on(timer) == thing]
+        idle = [case for case in _overrun.cases(facts.design) if case.timer in timers and case.relation == "before"]
+        if idle and len(idle) + sum(map(never, timers)) == len(timers) and _stays_otherwise(facts, thing, timers):
+            yield from _all_left(question, facts, promise, thing, idle)
+
+
+def _acts_on(timer: Timer) -> str:
+    return acted_on(timer.then.text) if timer.then is not None else ""
+
+
+def _stays_otherwise(facts: DesignFacts, thing: str, timers: Collection[Timer]) -> bool:
+    """Decides whether nothing but these timers is stated that takes members of a thing out or adds some."""
+    design, component = facts.design, facts.design.components.get(thing)
+    if component is None or component.part is not None or failing(facts, thing) is not None:
+        return False
+    names = {timer.name for timer in timers}
+    goes = any(departure.name not in names for departure in departures(facts, thing))
+    moved = any(path.partition(".")[0] == thing for path in facts.written)
+    lost = any(not {"lost", "drained"}.isdisjoint(place) for place in design.places.values())
+    verbs = {timer.then.text.split(" ")[0] for timer in timers if timer.then is not None}
+    heard = (event.text.split() for timer in design.timers.values() for event in (timer.start, timer.unless) if event)
+    other = any(thing in words and not words[-1].startswith(tuple(verbs)) for words in heard)
+    return not (goes or moved or lost or other or any(removal.thing == thing for removal in removals(facts)))
+
+
+def _all_left(
+    question: Question, facts: DesignFacts, promise: Promise, thing: str, idle: Sequence[_overrun.OverrunCase]
+) -> Iterator[Finding]:
+    members = copies(facts, thing)
+    if members is None or members.low is None or not members.exact or promise.condition is None:
+        return
+    own = {f"{thing}.{word}": members for word in ("copies", *LEFT)} | {f"{thing}.{word}": point(0) for word in OUT}
+    tree = facts.tree(promise.condition.tree)
+    values = with_ranges(facts.values, own)
+    if truth(tree, values) is not (not BROKEN[promise.kind]):
+        return
+    broken = SatQuery((opposite(tree) if promise.kind == "always" else tree,), values)
+    proofs = [_overrun.proved(question, case) for case in idle]
+    names = " and ".join(case.timer.name for case in idle)
+    verb = "fires" if len(idle) == 1 else "fire"
+    message = f"{promise.text}: all {render_quantity(members.low)} {thing} are left, since {names} never {verb}"
+    places = (promise.place.labelled("promised"), *(place for proof in proofs for place in proof.places))
+    certificate = joined([broken.script(), *(proof.evidence.certificate or "" for proof in proofs)])
+    assumptions = (f"nothing else takes {thing} out", *(words for proof in proofs for words in proof.assumptions))
+    of = (promise.name, thing, *(name for proof in proofs for name in proof.of))
+    evidence = arithmetic({"members": (members.low, "")}, certificate=certificate)
+    yield question.proved(message, places, of, evidence, assumptions=tuple(dict.fromkeys(assumptions)))
