@@ -13,7 +13,7 @@ from __future__ import annotations
 from coherence.base import units
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import members, respelled
-from coherence.importers._sketch import Sketch, default_scalar, entry
+from coherence.importers._sketch import Sketch, entry
 from coherence.language.document import Node, Scalar, Table
 
 KIND = "NodePool"
@@ -80,13 +80,10 @@ def _consolidation(disruption: FieldView, thing: str, sketch: Sketch) -> None:
     place = disruption.node.place
     what = "empty" if policy is not None and policy.text == EMPTY else "underused"
     held = f"{thing}.{what} for {waited.text if waited else '0 s'}"
-    signal = Scalar(f"{thing}.disrupted", place)
-    actuation = {"signal": signal, "law": Scalar("step", place), "by": Scalar("1", place)}
+    actuation = {"signal": Scalar(f"{thing}.disrupted", place), "by": Scalar("1", place)}
     loop: dict[str, Node | None] = {
-        "layer": Scalar("cluster", place),
-        "objective": Scalar("pay for few nodes", place),
+        "uses": Scalar(CONSOLIDATION, place),
         "trigger": respelled(after, held) if after is not None else Scalar(held, place),
-        "timescale": entry(place, {"period": default_scalar(CONSOLIDATION, "timescale.period")}),
         "actuation": entry(place, actuation),
     }
     sketch.put("loops", sketch.names.fresh(f"{thing}_consolidation"), place, loop)

@@ -44,6 +44,7 @@ def test_each_budget_is_a_limit() -> None:
 def test_consolidation_is_a_loop(disruption: str, trigger: str) -> None:
     (loop,) = read(disruption).loops.values()
     assert text(loop.trigger) == trigger
+    assert text(loop.part) == "karpenter_consolidation"  # whose omissions its findings tell
 
 
 def test_never_switches_consolidation_off() -> None:
