@@ -4,7 +4,7 @@ Where an overlay states `places`, RemoveDuplicates is a loop for each workload w
 that are more on a node than their share of the nodes that take them; where fewer than two do, it evicts none.
 LowNodeUtilization fills the emptiest nodes and HighNodeUtilization empties them; both stand as loops on how many nodes
 are occupied.  PodLifeTime is a timer of each job.  Pods that a plugin does not look at, or that its evictor protects,
-have neither.  What other strategies look at stands in no manifest, and is listed.
+have neither.  Other strategies are listed: they look at what stands in no manifest, or evict by rules of placement.
 
 SOURCE: descheduler 0.36 README and pkg/framework/plugins (removeduplicates: ceil(pods / nodes that take them by taints,
 selector and required affinity), none where these are fewer than two; nodeutilization: isNodeBelowThreshold,
@@ -37,6 +37,8 @@ DUPLICATES, LIFE, LOW, HIGH = "RemoveDuplicates", "PodLifeTime", "LowNodeUtiliza
 JOBS = ("Job", "CronJob", "VolcanoJob")
 STAYING = ("Deployment", "StatefulSet", "Rollout")
 ONE_NODE = "fewer than two nodes take its pods: it evicts none of them"
+UNSEEN = "looks at what no manifest says"
+BY_RULE = "evicts members that a rule of placement allows no longer, which is not modelled"
 NO_PLACES = "on which nodes members lie stands in no manifest: an overlay states `places`"
 SELECTED = ("conditions", "exitCodes")
 STATES, RUNS = ("states", "podStatusPhases"), "Running"
@@ -59,7 +61,8 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         if plugin.name in by_use:
             by_use[plugin.name].append(plugin)
         elif plugin.name not in (DUPLICATES, LIFE):
-            plugin.view.remark(plugin.key, f"{units.shorten(plugin.name)} looks at what no manifest says")
+            what = BY_RULE if plugin.name.startswith("RemovePodsViolating") else UNSEEN
+            plugin.view.remark(plugin.key, f"{units.shorten(plugin.name)} {what}")
     for plugin in (plugin for plugins in by_use.values() for plugin in plugins):
         if not all(by_use.values()):
             plugin.view.remark(plugin.key, "how full nodes are stands in no manifest")

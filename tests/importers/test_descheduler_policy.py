@@ -149,6 +149,12 @@ def test_pods_that_the_evictor_protects_are_not_evicted(pod: str, config: str, r
     assert any(reason in words for _, words in design.not_modelled) or not reason
 
 
+def test_other_plugins_are_listed_with_their_reason() -> None:
+    listed = " ".join(words for _, words in read(WEB + REAL.read_text()).not_modelled)
+    assert "RemovePodsViolatingTopologySpreadConstraint evicts members that a rule of placement allows no" in listed
+    assert "RemovePodsHavingTooManyRestarts looks at what no manifest says" in listed
+
+
 def test_each_profile_has_its_own_arguments() -> None:
     """Two profiles that enable one plugin: one of pods that wait, one of all."""
     life = PROFILE.format(config="{name: PodLifeTime, args: {maxPodLifeTimeSeconds: %s}}", enabled="PodLifeTime")
