@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.number_text import render_seconds
+from coherence.door.execute_points import PointRunsResult, executed_at_points
 from coherence.door.quantities import Amount, exact_values, seconds
 from coherence.door.result import VerbResult, drawn, frame, head
 from coherence.door.sources import Source, name_of, read
@@ -83,28 +84,52 @@ class RunResult(VerbResult):
         )
 
 
+@overload
 def execute(
     design: Source, *, until: Amount, values: Mapping[str, Amount] | None = None, order: Sequence[str] = ()
-) -> RunResult:
-    """Returns the exact run of a design's loops and states, from their stated start.
+) -> RunResult: ...
+@overload
+def execute(
+    design: Source,
+    *,
+    until: Amount,
+    values: Mapping[str, Amount] | None = None,
+    order: Sequence[str] = (),
+    points: Mapping[str, Sequence[Amount]],
+) -> PointRunsResult: ...
+def execute(
+    design: Source,
+    *,
+    until: Amount,
+    values: Mapping[str, Amount] | None = None,
+    order: Sequence[str] = (),
+    points: Mapping[str, Sequence[Amount]] | None = None,
+) -> RunResult | PointRunsResult:
+    """Returns the exact run of a design's loops and states, from their stated start; or its runs at many points.
 
     until: seconds, or a text such as "10 min".
     values: what the design leaves open, by path ("web.rate"): SI numbers, or texts with units.
     order: loops in the order in which they decide at one time (default: by rank, then as declared).
+    points: a list of values by path, equally many of each; all points run at once, in floats, and those in which
+        rounding might decide a branch again exactly.
     Raises InputError where a value is missing, and UsageError for a path or a loop that there is not.
     """
     from coherence.model.elaborate import elaborate
     from coherence.simulate.execute.exact import execute as executed
-    from coherence.simulate.study.exact_runs import answered
+    from coherence.simulate.study.exact_runs import answered, known_as_open
 
     model = elaborate(read(design))
     stated = exact_values(values or {})
     strange = [loop for loop in order if loop not in {each.name for each in model.loops}]
     if strange:
         raise UsageError(f"there is no loop '{strange[0]}': {did_you_mean(strange[0], [x.name for x in model.loops])}")
+    known_as_open(model, map(model.resolve, (*stated, *(points or ()))))
     choices = Choices({model.resolve(path): number for path, number in stated.items()}, order=tuple(order))
+    end = Fraction(seconds(until, "until"))
     with answered(model.design):
-        instants = tuple(executed(model, choices, until=Fraction(seconds(until, "until")), looks_last=True))
+        if points is not None:
+            return executed_at_points(model, choices, points, end, name_of(design))
+        instants = tuple(executed(model, choices, until=end, looks_last=True))
     return RunResult({**head("execute"), "instants": [_row(each) for each in instants]}, instants, model, choices,
                      name_of(design))  # fmt: skip
 

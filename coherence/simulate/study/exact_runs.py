@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.errors import InputError, Problem, UsageError
+from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.language.design import Design
@@ -80,6 +80,14 @@ def bounded(model: Model, setting: Setting) -> None:
             f"loops and steps have {float(count):.3g} instants in this time, and a run keeps {INSTANTS:,}: "
             "choose a shorter --for"
         )
+
+
+def known_as_open(model: Model, paths: Iterable[str]) -> None:
+    """Raises UsageError for a path that is no state, command, constant or input of a model."""
+    free = {*model.states, *model.commands, *model.constants, *model.inputs}
+    for path in paths:
+        if path not in free:
+            raise UsageError(f"nothing that is open is called '{path}': {did_you_mean(path, free)}")
 
 
 @contextmanager

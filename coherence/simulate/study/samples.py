@@ -29,7 +29,7 @@ from coherence.simulate.study.course import (
     course_of_server,
 )
 from coherence.simulate.study.drawn_noise import drawn_noise
-from coherence.simulate.study.exact_runs import answered, bounded, loops_study
+from coherence.simulate.study.exact_runs import answered, bounded, known_as_open, loops_study
 from coherence.simulate.study.initial_state import InitialState, initial_state
 from coherence.simulate.study.latencies import Array, Latencies, LatencyRecorder, arrived, served_times
 from coherence.simulate.study.loops_over_requests import Coupled, ends_over_requests, run_model, without_clock
@@ -204,11 +204,9 @@ def _among(name: str, known: Sequence[str], how: str) -> None:
 
 def _open(design: Design, setting: Setting) -> None:
     model = elaborate(design)
-    free = {*model.states, *model.commands, *model.constants, *model.inputs}
+    known_as_open(model, setting.values)
     stated = set(requested(design))
     for path in setting.values:
-        if path not in free:
-            raise UsageError(f"nothing that is open is called '{path}': {did_you_mean(path, free)}")
         taken = path in model.constants and path.partition(".")[0] in stated
         if taken or (stated and not design.loops):
             raise UsageError(f"{path} of requests is what the design states: change it there")
