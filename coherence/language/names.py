@@ -138,7 +138,9 @@ def conditions(design: Design) -> Iterator[Formula]:
 @cached
 def used_names(design: Design) -> frozenset[str]:
     """Returns the names that a formula or an event of the design reads, as they are written."""
-    own = (formula for component in design.components.values() for formula in component_formulas(component))
+    components = design.components.values()
+    own = [formula for component in components for formula in component_formulas(component)]
+    own += [plant for component in components if (plant := state_formula(component)) is not None]
     read = (node.path for formula in (*formulas(design), *own) for node in _plain_names(formula.tree))
     return frozenset({*read, *(event.subject for event in events(design))})
 

@@ -34,7 +34,7 @@ def timeline(model: Model, instants: Sequence[Instant], watch: Iterable[str] = (
     """One step per switch and per unbroken series of writes by one loop in one direction."""
     steps: list[Step] = []
     open_: dict[str, _Span] = {}
-    watched = tuple(watch)
+    watched = tuple(dict.fromkeys(watch))
     for instant in instants:
         for name, on in instant.switched:
             if not any(loop.name == name and (loop.relay or not loop.signal) for loop in model.loops):

@@ -1,4 +1,4 @@
-"""Values that a loop sets and its own bounds never let through."""
+"""Values that a loop sets and its own bounds never let through, and conditions that end what is never taken back."""
 
 from __future__ import annotations
 
@@ -7,17 +7,49 @@ from collections.abc import Iterator
 from coherence.base.number_text import render_quantity
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Actuation, Loop
+from coherence.language.design import Actuation, Design, Loop, Relay
+from coherence.language.names import used_names
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.writers import interval_of
+from coherence.verify.facts.writers import Writer, interval_of, writers
 
 
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
-    """Yields one answer per stated value that lies outside the bounds of its loop."""
+    """Yields one answer per stated value outside the bounds of its loop, and per `leave` that changes nothing."""
+    for writer in _kept_for_ever(subject.design):
+        yield _without_effect(ask, writer)
     for loop in subject.design.loops.values():
         for pair in _beyond(loop):
             assert loop.actuation is not None
             yield _clipped(ask, subject, loop, str(loop.actuation.signal), pair)
+
+
+def _kept_for_ever(design: Design) -> Iterator[Writer]:
+    """Yields each loop that alone writes one constant once `enter` holds, and whose being on nothing reads."""
+    for path_writers in writers(design).values():
+        writer, loop = path_writers[0], path_writers[0].loop
+        to = loop.actuation.to if loop.actuation else None
+        alone = len(path_writers) == 1 and not loop.rules and loop.name not in used_names(design)
+        if alone and writer.relay and writer.kind == "set" and isinstance(to, Quantity) and not to.varies:
+            yield writer
+
+
+def _without_effect(ask: Question, writer: Writer) -> Finding:
+    loop, signal = writer.loop, writer.signal
+    to = loop.actuation.to if loop.actuation else None
+    assert isinstance(loop.trigger, Relay)
+    assert loop.trigger.enter is not None
+    assert loop.trigger.leave is not None
+    enter, leave = loop.trigger.enter, loop.trigger.leave
+    message = (
+        f"{loop.name} sets {signal} to {to} and nothing sets it back: `leave` changes nothing; "
+        f"for two values write rules: [{{when: {enter}, to: ...}}, {{when: {leave}, to: ...}}]"
+    )
+    places = (leave.place.labelled("without effect"), writer.place.labelled("the only value that is ever written"))
+    steps = (
+        Step(None, f"{enter}: {loop.name} sets {signal}"),
+        Step(None, f"{leave}: {signal} stays as it is"),
+    )
+    return ask.conflict(message, places, (loop.name,), arithmetic({}, witness=steps), certain=False)
 
 
 def is_clipped(loop: Loop) -> bool:

@@ -6,7 +6,8 @@ Looks for caps that come to 0 on what a loop raises, and asks whether their wind
 covers; a loop that is not named is not bound by it.  `intended:` on the limit says that the freeze is meant.
 Looks further for triggers and rules that no state within the stated ranges fulfils, rules behind rules that always
 win, `for` windows longer than the burst that would fill them, timers that another timer of the same start always
-forestalls, values that a loop sets and its own bounds never let through, limits that another limit hides (over
+forestalls, values that a loop sets and its own bounds never let through, a `leave` after which nothing sets the value
+back that `enter` has set, limits that another limit hides (over
 another window, or through what the counts have to do with each other), and limits on how often a thing is begun again
 after it failed, whose window is over before it can be begun again so often. A guard (promised `never` to act) that
 cannot act is told, not warned of, as is a trigger that only the stated loads keep from acting; bounds that never bind

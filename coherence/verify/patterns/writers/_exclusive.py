@@ -7,11 +7,14 @@ from fractions import Fraction
 
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Certificate
+from coherence.language.design import Relay
 from coherence.language.expressions.lower_smt import lower_smt, symbol
 from coherence.language.expressions.tree import MIRRORED, NEGATED, Compare, Held, Logic, Name, Number, Tree
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.writers import Writer, reads
 from coherence.verify.patterns.writers._pair import WriterPair
+
+Literal = tuple[Tree, ...]  # parts about one signal, one of which holds
 
 
 def exclusive(pair: WriterPair) -> Finding | None:
@@ -38,10 +41,11 @@ def _full(pair: WriterPair, path: str) -> str:
     return pair.facts.bare.get(path, path)
 
 
-def _proved(pair: WriterPair, first: Tree, second: Tree) -> Finding:
-    sort = "Real" if isinstance(first, Compare) else "Bool"
+def _proved(pair: WriterPair, first: Literal, second: Literal) -> Finding:
+    sort = "Real" if isinstance(first[0], Compare) else "Bool"
     path = _path(first)
-    script = Certificate({symbol(path): sort}, (lower_smt(first), lower_smt(second)), "false").script()
+    held = tuple(lower_smt(literal[0] if len(literal) == 1 else Logic("or", literal)) for literal in (first, second))
+    script = Certificate({symbol(path): sort}, held, "false").script()
     both = " and ".join(pair.names)
     message = f"{both} never write {pair.signal} at once: their conditions exclude each other"
     return pair.proved(message, {}, script)
@@ -60,14 +64,21 @@ def _chain(writer: Writer, path: str, facts: DesignFacts) -> tuple[tuple[str, Fr
     return tuple((link.kind, link.duration.high) for link in target.sensor if link.duration is not None)
 
 
-def _literals(writer: Writer) -> Iterator[Tree]:
-    """Comparisons and booleans that hold whenever the writer writes; its own name is one of them.
+def _literals(writer: Writer) -> Iterator[Literal]:
+    """Yields what holds whenever the writer writes: comparisons and booleans, of which its own name is one.
 
-    A relay writes on after the condition under which it enters.
+    A relay writes where its `enter` holds or its `leave` does not: two comparisons of one signal, either of which may
+    hold.
     """
-    yield Name(writer.name)
-    if writer.condition is not None and not writer.relay:
-        yield from _conjuncts(writer.condition)
+    yield (Name(writer.name),)
+    if writer.condition is None:
+        return
+    if not writer.relay:
+        yield from ((literal,) for literal in _conjuncts(writer.condition))
+    elif isinstance(writer.loop.trigger, Relay) and writer.loop.trigger.leave is not None:
+        stays = list(_conjuncts(Logic("not", (writer.loop.trigger.leave.tree,))))
+        for enters in _conjuncts(writer.condition):
+            yield from ((enters, stay) for stay in stays if _path((stay,)) == _path((enters,)))
 
 
 def _conjuncts(tree: Tree) -> Iterator[Tree]:
@@ -85,17 +96,20 @@ def _conjuncts(tree: Tree) -> Iterator[Tree]:
             yield tree
 
 
-def _path(literal: Tree) -> str:
-    match literal:
+def _path(literal: Literal) -> str:
+    match literal[0]:
         case Name(path=path) | Compare(left=Name(path=path)) | Logic(terms=(Name(path=path),)):
             return path
     return ""
 
 
-def _apart(first: Tree, second: Tree) -> bool:
-    """Returns whether the two contradict each other."""
-    if _path(first) != _path(second):
-        return False
+def _apart(first: Literal, second: Literal) -> bool:
+    """Returns whether the two contradict each other, each of their parts every part of the other."""
+    return _path(first) == _path(second) and all(_contradict(one, other) for one in first for other in second)
+
+
+def _contradict(first: Tree, second: Tree) -> bool:
+    """Returns whether two comparisons or booleans of one signal contradict each other."""
     if isinstance(first, Compare) and isinstance(second, Compare):
         return _empty(first, second)
     if isinstance(first, Compare) or isinstance(second, Compare):
