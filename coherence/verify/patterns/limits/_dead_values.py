@@ -49,7 +49,7 @@ def _without_effect(ask: Question, writer: Writer) -> Finding:
         Step(None, f"{enter}: {loop.name} sets {signal}"),
         Step(None, f"{leave}: {signal} stays as it is"),
     )
-    return ask.conflict(message, places, (loop.name,), arithmetic({}, witness=steps), certain=False)
+    return ask.note(message, places, (loop.name,), arithmetic({}, witness=steps))
 
 
 def is_clipped(loop: Loop) -> bool:
