@@ -12,7 +12,7 @@ from coherence.base.places import Place
 from coherence.base.units import ONE, SECOND, Dimension, UnitError
 from coherence.language.document import Node, Scalar, Table
 from coherence.language.expressions import ExpressionError, parse
-from coherence.language.expressions.tree import Number
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Number
 from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, Word, listing, mapping, or_word, scalar
 
 
@@ -72,8 +72,13 @@ def parse_quantity(
     try:
         values = [units.quantity(end) for end in ends]
     except UnitError as error:
-        written = range_written(text)
-        reading.problem(leaf.place, str(error), f"a range is written {written}" if written else error.remedy)
+        message, remedy = str(error), error.remedy
+        if written := range_written(text):
+            remedy = f"a range is written {written}"
+        elif _is_expression(text):
+            message = f"'{units.shorten(text)}' is an expression, and here stands a value or a range of values"
+            remedy = "write what it comes to, for example 28 s or 28 s .. 280 s"
+        reading.problem(leaf.place, message, remedy)
         return None
     (low, first), (high, last) = values[0], values[-1]
     own = last if low == 0 and first == ONE else first
@@ -93,6 +98,14 @@ def parse_quantity(
         _mismatch(leaf, reading, own, dimension)
         return None
     return Quantity(low, high, own, text, leaf.place, varies)
+
+
+def _is_expression(text: str) -> bool:
+    """Decides whether a text computes with names or numbers."""
+    try:
+        return isinstance(parse(text), Arithmetic | Call | Choose)
+    except ExpressionError:
+        return False
 
 
 _OTHER_RANGE = re.compile(

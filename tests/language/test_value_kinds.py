@@ -156,3 +156,10 @@ def test_a_difference_that_is_no_range_is_read(text: str) -> None:
     value, problems = read(VALUE, text)
     assert value is not None
     assert problems == []
+
+
+@pytest.mark.parametrize("text", ["28 s * consumer.prefetch", "3 * 5 s", "max(1 s, x.y)", "2 s if x.on > 1 else 3 s"])
+def test_an_expression_where_a_value_stands_is_called_one(text: str) -> None:
+    value, problems = read(DURATION, text)
+    assert value is None
+    assert problems == [f"'{text}' is an expression, and here stands a value or a range of values"]
