@@ -178,11 +178,21 @@ def _fired(design: Design) -> Iterator[EventLink]:
         if fires is None:
             yield replace(link, missing=f"{firing.missing(timer)} of {timer.name}", places=(timer.place,))
             continue
-        yield replace(
+        link = replace(
             link, window=fires.window, lower=fires.lower, upper=fires.upper, places=values(timer),
             assumptions=(*fires.defaults, *_transit(timer.start)),
-            missing=f"how long {timer.name} is renewed: only then it fires" if timer.renew is not None else "",
         )  # fmt: skip
+        yield link if timer.renew is None else _renewed(design, timer, link)
+
+
+def _renewed(design: Design, timer: Timer, link: EventLink) -> EventLink:
+    """Returns when a timer fires that is renewed: known where its renewals are further apart than it waits."""
+    sender = design.timers.get(_timer_named(timer.renew, timer.renew.text)) if isinstance(timer.renew, Event) else None
+    fires = firing.despite_renewals(timer, sender)
+    if fires is None:
+        return replace(link, missing=f"how long {timer.name} is renewed: only then it fires")
+    alone = firing.lease(timer)
+    return replace(link, window=fires.window, upper=fires.upper, inner=alone.window if alone is not None else None)
 
 
 def without_renewals(timer: Timer, links_to: Causes) -> Causes:

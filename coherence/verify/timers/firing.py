@@ -155,6 +155,32 @@ def lease(timer: Timer) -> Firing | None:
     return Firing(window, lower, _moved(fires.upper, late), fires.defaults)
 
 
+def despite_renewals(timer: Timer, sender: Timer | None) -> Firing | None:
+    """Returns when a timer fires whose renewals are further apart than it waits; None where that is not known of them.
+
+    They come at a stated interval, the first one after it, or when `sender` looks.  Of those at most one comes while
+    the timer waits, so that it fires by twice its time.
+    """
+    alone, apart = lease(timer), _least_apart(timer, sender)
+    if alone is None or alone.window.latest is None or apart is None or apart <= alone.window.latest:
+        return None
+    if sender is None:
+        return alone
+    return replace(
+        alone, window=FiringWindow(alone.window.earliest, 2 * alone.window.latest), upper=f"(* 2.0 {alone.upper})"
+    )
+
+
+def _least_apart(timer: Timer, sender: Timer | None) -> Fraction | None:
+    """Returns the least time between two renewals: a stated interval, or the period of a timer that looks."""
+    if isinstance(timer.renew, Quantity):
+        return timer.renew.low
+    if sender is None or sender.every is None or sender.misses is not None or is_paced_by_reply(sender):
+        return None
+    early, late = shift_of(sender.jitter)
+    return sender.every.low - (late - early)
+
+
 def _moved(term: str, by: Fraction) -> str:
     return f"({'-' if by < 0 else '+'} {term} {rational(abs(by))})"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
@@ -479,3 +480,28 @@ def test_a_conflict_comes_with_repairs_that_are_proved(text: str) -> None:
     (found,) = (f for f in answers.findings if f.verdict is Verdict.CONFLICT)
     assert found.repairs
     assert {repair.verified for repair in found.repairs} == {"re-checked: proved"}
+
+
+@given(st.integers(1, 40), st.integers(1, 60), st.integers(0, 59), st.integers(0, 5))
+def test_renewals_further_apart_than_a_timer_waits_never_keep_it(
+    wait: int, every: int, phase: int, jitter: int
+) -> None:
+    text = f"""coherence: 1
+timers:
+  beat: {{from: node idle, every: {every} s, jitter: {jitter} s, then: ping node}}
+  lease: {{from: node idle, after: {wait} s, renew: beat, then: drop node}}
+"""
+    timers = read_text(text).timers
+    fires = firing.despite_renewals(timers["lease"], timers["beat"])
+    if fires is None:
+        assert every - 2 * jitter <= wait
+        return
+    draw = random.Random(wait * 997 + phase)  # noqa: S311
+    due, beat = float(wait), phase % every - jitter + 2 * jitter * draw.random()
+    looks = 0
+    while beat < due:
+        due = beat + wait if beat > 0 else due
+        looks += 1
+        beat = phase % every + looks * every - jitter + 2 * jitter * draw.random()
+    assert fires.window.latest is not None
+    assert fires.window.earliest <= due <= fires.window.latest
