@@ -190,6 +190,11 @@ IMPOSED: Mapping[str, Imposed] = {
 }  # fmt: skip
 
 
+WAITING = Nested(CHAIN2, "c", {"a": 12, "b": 10, "c": 6}, {"a": 8.0, "b": 8.0, "c": 8.0})
+TRUTH = {"WPI 1 call away": 1.223, "WPI 2 calls away": 1.560}  # of 200 runs of 600 s together
+RUNS = 30
+
+
 def covered(system: Imposed, seeds: int) -> dict[str, tuple[int, int]]:
     """Part -> (runs that tell it, runs whose interval misses its truth)."""
     truth = system.truth()
@@ -208,6 +213,11 @@ def rows() -> Iterator[Row]:
     yield Row("95 % intervals of WPI by calls that miss, pooled", pooled, "<= 6", "%", f"{len(cells)} cells")
     yield Row("the same, worst cell", max(m for _, m in cells), f"<= {WORST}", f"of {SEEDS}", "")
     yield Row("the same, told", 100 * told / (SEEDS * len(cells)), ">= 95", "%", "")
+    waiting = [parts(WAITING.facts(WAITING.log(seed))) for seed in range(RUNS)]
+    for name, value in TRUTH.items():
+        missing = sum(value not in one[name] for one in waiting if name in one) / RUNS
+        what = f"services that wait for those they call, 25 bursts: intervals of {name} that miss"
+        yield Row(what, 100 * missing, "<= 6", "%", "rare long waits carry the mean; the answer says so")
 
 
 def main() -> None:

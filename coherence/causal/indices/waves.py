@@ -20,8 +20,11 @@ Disjoint resources whose interval lies above 0 more often than its level says; a
 an interval of g misses it more often.
 ## Limits
 The interval is the range of the index where both responses may be.  Where bursts may not delay their own service it is
-a bound, and refused where that is above 1.  Bursts must be independent: common ones are counted as propagation, but for
-those of services that others call in their bursts.
+a bound, and refused where that is above 1.  Where rare long waits carry the mean (a burst that comes before the last
+has drained) a window that holds few of them looks the calmest: of services that wait for those that they call, 94 % of
+intervals over 25 bursts held the truth one call away, and 83 % two calls away; below 60 bursts that is said.  Bursts
+must be independent: common ones are counted as propagation, but for those of services that others call in their
+bursts.
 ## Source
 String stability and bullwhip ratio; definitions 2.4.
 """
@@ -56,6 +59,7 @@ INDEX = Index(
 GATE = 0.1
 SHARED = 1.0  # shared fate: a bound above it tells nothing
 MOST_LONGER = 100.0  # windows that are advised
+ENOUGH = 60  # bursts: of fewer it is said that rare ones may be missing
 FLOOR = 0.1  # of a mean need, added to the local response
 
 
@@ -157,7 +161,8 @@ def _index_of(felt: Responses, level: float, count: int) -> MeasuredIndex | Inde
             IndexPart(f"{place_of(far)} over {place_of(near)}", one)
             for (near, far), one in growth.items() if math.isfinite(one.high)
         ]  # fmt: skip
-    whole, notes = felt.index(felt.remote, level), (f"{count} bursts",)
+    rare = (f"fewer than {ENOUGH}: where rare long waits carry the mean, the interval may be too short",)
+    whole, notes = felt.index(felt.remote, level), (f"{count} bursts", *(rare if count < ENOUGH else ()))
     if local.low > 0:
         return MeasuredIndex(INDEX, whole, render_value(whole.value) + _along(growth), parts=tuple(parts), notes=notes)
     if whole.low > 0:

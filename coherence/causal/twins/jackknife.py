@@ -20,6 +20,7 @@ from coherence.causal.twins.inversion import FASTEST, SLOWEST, largest_at_least,
 # of one value for each request -> one for all, one without each batch
 Statistic: TypeAlias = Callable[[Floats], Floats]
 MOST_STEPS = 8
+NORMAL = 1e-6  # of the skewness of a mean: what is below is none
 DIRECTIONS = 720  # in which the range of a quotient is looked for
 LEFT_OUT = 1e-4  # relative error of gamma where a batch is left out: far below the spread that it measures
 
@@ -139,8 +140,9 @@ def quotient_estimate(above: Floats, below: Floats, *, plus: float, batches: int
     """Returns max(0, above) / (max(0, below) + plus), with the range that it takes where both may be.
 
     Both may be anywhere in the ellipse of their jackknife covariance whose shadow on any line is the interval of that
-    combination (Fieller 1954): a quotient by what may be small has no symmetric interval.  `batches`: those that tell
-    of them.  The range is infinite where `plus` is 0 and `below` may be nothing.
+    combination (Fieller 1954): a quotient by what may be small has no symmetric interval.  Where few batches carry it,
+    the end towards larger ones is moved outwards by their skewness (Hall 1992).  `batches`: those that tell of them.
+    The range is infinite where `plus` is 0 and `below` may be nothing.
     """
     value = _quotient(float(above[0]), float(below[0]), plus)
     count = len(above) - 1
@@ -159,8 +161,27 @@ def quotient_estimate(above: Floats, below: Floats, *, plus: float, batches: int
     low, high = min(*taken, value), max(*taken, value)
     if not math.isfinite(high):
         return Estimate(value, low, high, math.inf, level)
+    influence = -(apart[0] - value * apart[1])
+    low = value - (value - low) * _stretch(influence, -reach)
+    high = value + (high - value) * _stretch(influence, reach)
     error = math.sqrt(max(covariance[0, 0] - 2 * value * covariance[0, 1] + value**2 * covariance[1, 1], 0.0))
-    return Estimate(value, low, high, error / (max(float(below[0]), 0.0) + plus), level)
+    return Estimate(value, max(low, 0.0), high, error / (max(float(below[0]), 0.0) + plus), level)
+
+
+def _stretch(influence: Floats, reach: float) -> float:
+    """Returns by how much further an end lies for the skewness of what batches contribute; at least 1.
+
+    Hall's cubic of the studentised mean, y + c y^2 / 3 + c^2 y^3 / 27 + c / 6 with c = skewness / sqrt(batches), is
+    solved for the quantile of the other side.
+    """
+    spread = float(np.sqrt((influence**2).mean()))
+    if not spread > 0:
+        return 1.0
+    skewed = float((influence**3).mean()) / spread**3 / math.sqrt(len(influence))
+    if abs(skewed) < NORMAL:
+        return 1.0
+    solved = (float(np.cbrt(1 + skewed * (-reach - skewed / 6))) - 1) * 3 / skewed
+    return max(1.0, -solved / reach)
 
 
 def _quotient(above: float, below: float, plus: float) -> float:

@@ -73,10 +73,30 @@ def test_bursts_that_tell_nothing_are_refused_with_how_many_would() -> None:
     assert found.measure
 
 
+def test_of_few_bursts_it_is_said_that_rare_ones_may_be_missing() -> None:
+    few = measured(replace(IMPOSED["2 calls, fading"], until=300.0, bursts=15), 1, CHAIN2)
+    assert few.notes[0] == "15 bursts"
+    assert "fewer than 60" in few.notes[1]
+
+
+def test_an_end_lies_further_where_few_batches_carry_the_quotient() -> None:
+    """Of exponential sizes the upper end is moved, of even ones none is."""
+    below = np.ones(13)
+    even, skewed = 1 + np.tile([-0.1, 0.1], 6), np.array([0.9] * 11 + [2.1])
+    ends = []
+    for sizes in (even, skewed):
+        above = np.concatenate([[sizes.mean()], (sizes.sum() - sizes) / 11])
+        found = quotient_estimate(above, below, plus=0.0, batches=12, level=0.95)
+        ends.append((found.high - found.value) / (found.value - found.low))
+    assert ends[0] == pytest.approx(1.0, abs=1e-6)
+    assert ends[1] > 1.5
+
+
 def test_the_range_of_a_quotient_is_where_no_line_through_the_ellipse_is_refuted() -> None:
     """Fieller: with no floor and a sure denominator, the ends solve (a - q b)^2 = t^2 var(a - q b)."""
     rng = np.random.default_rng(1)
     above, below = 2 + 0.1 * rng.normal(size=13), 4 + 0.1 * rng.normal(size=13)
+    above[1:7], below[1:7] = 4 - above[7:], 8 - below[7:]  # no skewness moves an end
     above[0], below[0] = above[1:].mean(), below[1:].mean()
     found = quotient_estimate(above, below, plus=0.0, batches=12, level=0.95)
     from scipy.stats import t
