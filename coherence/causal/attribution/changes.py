@@ -8,7 +8,8 @@ are compared; the squared contrast is divided by a normaliser made of the same p
 
 so that the long-run variance, whatever the autocorrelation is, cancels.  Where the largest D^2 / V exceeds its 95 %
 point under "nothing changed" the record is split there, and each part is asked again.  A regime shorter than a tenth
-of the record is not seen.  SOURCE: Shao and Zhang 2010; Zhao, Jiang and Shao 2022 (nested windows).
+of the record is not seen.  What returns each day is no change: the mean day is taken away where the record has one.
+SOURCE: Shao and Zhang 2010; Zhao, Jiang and Shao 2022 (nested windows).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 
 from coherence.base.errors import UsageError
 from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.clocks import clocks_of, days
 
 # blocks -> (blocks on each side of a change, 97 % point of the largest D^2 / V over independent normal blocks)
 BLOCKS = {50: (5, 147.0), 25: (3, 245.0)}
@@ -69,10 +71,13 @@ def change_points(values: Floats) -> tuple[tuple[int, float], ...]:
             statistics_at[place] = float(scores.max() / threshold)
             waiting += [(start, place), (place, end)]
     bounds = [0, *sorted(statistics_at), count]
-    points = []
+    points, reach = [], 3 * int(sizes.max())
     for before, place, after in zip(bounds, bounds[1:], bounds[2:], strict=False):
-        row = _refined(present[edges[before] : edges[after]], edges[place] - edges[before], 3 * int(sizes.max()))
-        points.append((int(there[edges[before] + row]), statistics_at[place]))
+        start, middle, end = (int(edges[bound]) for bound in (before, place, after))
+        low = middle - reach if before == 0 else (start + middle) // 2 + 1  # as far as the next change may be looked for
+        high = middle + reach if after == count else (middle + end) // 2
+        row = _refined(present[start:end], max(middle - reach, low) - start, min(middle + reach, high) - start)
+        points.append((int(there[start + row]), statistics_at[place]))
     return tuple(points)
 
 
@@ -135,20 +140,20 @@ def _inside(sums: Floats, low: int, high: int) -> float:
     return float(((first * second * gap) ** 2).sum()) / (high - low) ** 2
 
 
-def _refined(values: Floats, near: int, reach: int) -> int:
-    """The row near a place at which two levels fit best (least squares)."""
-    rows = np.arange(max(1, near - reach), min(len(values), near + reach + 1))
-    rows = rows[rows < len(values)]
+def _refined(values: Floats, first: int, last: int) -> int:
+    """The row from `first` to `last` at which two levels fit best (least squares)."""
+    rows = np.arange(max(1, first), min(len(values) - 1, last) + 1)
     sums = np.cumsum(values - values.mean())
     gained = sums[rows - 1] ** 2 * (1 / rows + 1 / (len(values) - rows))
     return int(rows[int(gained.argmax())])
 
 
 def changes(series: Series, *, signals: tuple[str, ...] | None = None) -> Mapping[str, tuple[Change, ...]]:
-    """The changes of level of each signal (default: all)."""
+    """The changes of level of each signal (default: all), beside its mean day."""
     changes_by_signal: dict[str, tuple[Change, ...]] = {}
+    recurs = clocks_of(series.of(())).rows > 0
     for name in signals if signals is not None else series.names:
-        values = series[name]
+        values = series[name] - days(series, name)[0] if recurs else series[name]
         points = change_points(values)
         bounds = [0, *(row for row, _ in points), len(values)]
         levels = [float(np.nanmean(values[low:high])) for low, high in pairwise(bounds)]

@@ -84,3 +84,27 @@ def test_only_the_signals_that_are_asked_for_are_looked_at() -> None:
     series = table(a=NOISE, b=NOISE)
     assert set(changes(series, signals=("b",))) == {"b"}
     assert set(changes(series)) == {"a", "b"}
+
+
+@pytest.mark.parametrize("height", [0.0, 3.0, 15.0])
+def test_what_returns_each_day_is_no_change_and_hides_none(height: float) -> None:
+    """A day of nine working hours, which blocks of half a day would take for levels that go up and down."""
+    times = np.arange(28 * 96) * 900.0
+    work = height * ((times % 86_400 >= 28_800) & (times % 86_400 < 61_200))
+    for seed in range(4):
+        values = work + wandering(np.random.default_rng(seed), len(times), 0.3)
+        assert changes(Series(("a",), values[:, None], 900.0))["a"] == ()
+        values += 2.0 * (np.arange(len(times)) >= 1000)
+        (found,) = changes(Series(("a",), values[:, None], 900.0))["a"]
+        assert abs(found.row - 1000) <= 50
+        assert found.after - found.before == pytest.approx(2, abs=0.3)
+
+
+def test_changes_are_told_in_their_order() -> None:
+    """Places of blocks are refined to rows, and one was refined past the next: a level was the mean of nothing."""
+    times = np.arange(28 * 96) * 900.0
+    hours = (times + 3600 * (times >= 14 * 86_400)) % 86_400 / 3600
+    for seed in range(12):
+        values = 15 * ((hours >= 8) & (hours < 17)) + wandering(np.random.default_rng(seed), len(times), 0.5)
+        rows = [row for row, _ in change_points(values)]
+        assert rows == sorted(set(rows))
