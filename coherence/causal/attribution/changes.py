@@ -74,7 +74,7 @@ def change_points(values: Floats) -> tuple[tuple[int, float], ...]:
     points, reach = [], 3 * int(sizes.max())
     for before, place, after in zip(bounds, bounds[1:], bounds[2:], strict=False):
         start, middle, end = (int(edges[bound]) for bound in (before, place, after))
-        low = middle - reach if before == 0 else (start + middle) // 2 + 1  # as far as the next change may be looked for
+        low = middle - reach if before == 0 else (start + middle) // 2 + 1
         high = middle + reach if after == count else (middle + end) // 2
         row = _refined(present[start:end], max(middle - reach, low) - start, min(middle + reach, high) - start)
         points.append((int(there[start + row]), statistics_at[place]))
