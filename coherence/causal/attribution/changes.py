@@ -22,7 +22,8 @@ import numpy as np
 
 from coherence.base.errors import UsageError
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.clocks import clocks_of, days
+from coherence.causal.fitting.clocks import clocks_over
+from coherence.causal.fitting.days import day_shapes
 
 # blocks -> (blocks on each side of a change, 97 % point of the largest D^2 / V over independent normal blocks)
 BLOCKS = {50: (5, 147.0), 25: (3, 245.0)}
@@ -151,9 +152,9 @@ def _refined(values: Floats, first: int, last: int) -> int:
 def changes(series: Series, *, signals: tuple[str, ...] | None = None) -> Mapping[str, tuple[Change, ...]]:
     """The changes of level of each signal (default: all), beside its mean day."""
     changes_by_signal: dict[str, tuple[Change, ...]] = {}
-    recurs = clocks_of(series.of(())).rows > 0
+    recurs = len(series) > 0 and clocks_over(series.start, len(series), series.step).recurs
     for name in signals if signals is not None else series.names:
-        values = series[name] - days(series, name)[0] if recurs else series[name]
+        values = series[name] - _mean_day(series.of([name])) if recurs else series[name]
         points = change_points(values)
         bounds = [0, *(row for row, _ in points), len(values)]
         levels = [float(np.nanmean(values[low:high])) for low, high in pairwise(bounds)]
@@ -162,3 +163,7 @@ def changes(series: Series, *, signals: tuple[str, ...] | None = None) -> Mappin
             for n, (row, excess) in enumerate(points)
         )
     return changes_by_signal
+
+
+def _mean_day(alone: Series) -> Floats:
+    return np.asarray(day_shapes(lambda: [alone]).of(alone)[0][:, 0], np.float64)

@@ -9,7 +9,10 @@ Shifts and nightly jobs start within a minute, and no few cycles follow that.  F
 (`days`) is a column too, beside each delay at which an equation uses the signal: of a cause with the size of each date,
 for a weekend or a holiday has less of it, so that what is left of the cause has nothing in common with any shape of a
 day; of the effect the mean day alone, for sizes that follow the effect's own noise would take a part of what its causes
-do.  Of a record that is read twice the mean days are taken out as it is read, and only sizes that vary are columns.
+do.  Where the shape changes, as when clocks are put forward, each part of the record has days of its own.  A signal
+whose changes have no day is not given one: the mean day of what drifts is its drift, which ends at each midnight in all
+signals alike; a trend has its mean day held as well.  Of a record that is read twice the mean days are taken out as it
+is read, and only sizes that vary are columns.
 SOURCE: Frisch and Waugh 1933; Lovell 1963 (seasonal adjustment); Mundlak 1978 (means in the place of constants).
 """
 
@@ -18,10 +21,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
 from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.day_breaks import day_breaks, shows_day
 from coherence.causal.fitting.days import DAY, DayShapes, day_shapes
 from coherence.causal.fitting.gram import Column, Grams
 from coherence.causal.fitting.seasons import shared_periods
@@ -38,6 +43,7 @@ SHAPE: Mapping[str, float] = {"quarter of a day": DAY / 4, "fifth of a day": DAY
 RECURS = 2 * DAY  # from which a day has a shape: what people do turns on and off within an hour or two
 PERIODS = {**SLOW, **SHAPE}
 MEAN_DAY, DATED_DAY = "clock: mean day of ", "clock: day of "
+DAY_OF_TREND: Column = ("clock: mean day of the trend", 0)  # beside days: what a trend adds to the mean of each hour
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,8 @@ class Clocks:
 
     `seasons`: further periods in s; their sines may grow and drift with the record, for their period is an estimate.
     `step` in s; `rows`: how many there are, where the day of each signal is held fixed too; else 0.  `taken`: the days
-    of a record that is read in stretches, which are taken out of it.
+    of a record that is read in stretches, which are taken out of it.  `breaks`: the times (s) from which on days have
+    another shape; `averaged`: what share of chance the mean days of one record take along.
     """
 
     start: float
@@ -56,6 +63,8 @@ class Clocks:
     rows: int = 0
     step: float = math.inf
     taken: DayShapes | None = field(default=None, compare=False)
+    breaks: tuple[float, ...] = ()
+    averaged: float = 0.0
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -72,8 +81,9 @@ class Clocks:
             return self.columns
         if self.taken is not None:
             dated = set(self.taken.dated)
-            return (*self.columns, *days_of((name, lag) for name, lag in every if name in dated and name != effect))
-        return (*self.columns, *days_of(every, effect))
+            of_causes = days_of((name, lag) for name, lag in every if name in dated and name != effect)
+            return (*self.columns, *of_causes, DAY_OF_TREND)
+        return (*self.columns, *days_of(every, effect), DAY_OF_TREND)
 
     def held_days(self, held: Sequence[Column]) -> bool:
         """Decides whether days are among what an equation holds fixed."""
@@ -87,8 +97,7 @@ class Clocks:
     @property
     def spread(self) -> float:
         """The factor of standard errors: a day that is the mean of so many takes its part of what is by chance."""
-        days = self.span / DAY
-        return math.sqrt(days / (days - 1)) if self.rows else 1.0
+        return 1 / math.sqrt(1 - (self.averaged or DAY / self.span)) if self.rows else 1.0
 
     def added(self, series: Series) -> Series:
         """The series with the clocks as further signals."""
@@ -101,15 +110,40 @@ class Clocks:
         names = [*series.names, *(name for name, _ in self.columns)]
         values = series.values
         if self.rows and self.taken is None:
-            mean, more = (shapes := day_shapes(lambda: [series])).of(series)
+            mean, more = self._days(series)
             parts += [*mean.T, *(mean + more).T]
-            names += [f"{kind}{name}" for kind in (MEAN_DAY, DATED_DAY) for name in shapes.names]
+            names += [f"{kind}{name}" for kind in (MEAN_DAY, DATED_DAY) for name in series.names]
         elif self.taken is not None:
             mean, more = self.taken.of(series)
             values = values - np.where([name in self.taken.follow for name in series.names], 0.0, mean)
             parts += [more[:, self.taken.names.index(name)] for name in self.taken.dated]
             names += [f"{DATED_DAY}{name}" for name in self.taken.dated]
+        if self.rows:
+            parts.append(self._day_of_trend(series.times))
+            names.append(DAY_OF_TREND[0])
         return Series(tuple(names), np.column_stack([values, trend, *parts]), series.step, series.start)
+
+    def _days(self, series: Series) -> tuple[Floats, Floats]:
+        """(times, signals): the mean day of each part of a record, and what dates have beside it; 0 without a day."""
+        shown = np.array([shows_day(series, name) for name in series.names], np.float64)
+        mean, more = np.zeros(series.values.shape), np.zeros(series.values.shape)
+        edges = [0, *np.searchsorted(series.times, self.breaks).tolist(), len(series)]
+        for first, last in pairwise(edges):
+            if last > first:
+                start = float(series.times[first])
+                part = Series(series.names, series.values[first:last], series.step, start)
+                mean[first:last], more[first:last] = _shapes(part)
+        return mean * shown, more * shown
+
+    def _day_of_trend(self, times: Floats) -> Floats:
+        """The mean of the trend at the time of day of each row, in its part of the record."""
+        edges = np.array([-np.inf, *self.breaks, np.inf])
+        part = np.searchsorted(edges, times, side="right")
+        first = np.maximum(edges[part - 1], self.start)
+        last = np.minimum(edges[part], self.start + self.span) - self.step / 2
+        since = (times - first) % DAY
+        days_after = np.floor(np.maximum(last - first - since, 0.0) / DAY)  # of the first row at this time of the day
+        return np.asarray(2 * (first + since + DAY * days_after / 2 - self.start) / self.span - 1, np.float64)
 
 
 def clocks_of(*records: Series) -> Clocks:
@@ -119,7 +153,16 @@ def clocks_of(*records: Series) -> Clocks:
     named = [PERIODS[name] for name in clocks.cycles]
     width = 1 / clocks.span
     other = [p for p in shared_periods(*records) if all(abs(1 / p - 1 / q) > width for q in named)]
-    return replace(clocks, seasons=tuple(other), rows=rows if clocks.recurs else 0)
+    if not clocks.recurs:
+        return replace(clocks, seasons=tuple(other))
+    breaks = [day_breaks(record) for record in records]
+    averaged = max((1 + len(own)) * DAY / (len(one) * one.step) for own, one in zip(breaks, records, strict=True))
+    every = tuple(sorted({time for own in breaks for time in own}))
+    return replace(clocks, seasons=tuple(other), rows=rows, breaks=every, averaged=averaged)
+
+
+def _shapes(part: Series) -> tuple[Floats, Floats]:
+    return day_shapes(lambda: [part]).of(part)
 
 
 def days_of(columns: Iterable[Column], effect: str = "") -> tuple[Column, ...]:
