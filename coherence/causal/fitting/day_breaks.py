@@ -15,12 +15,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.days import DAY
+from coherence.causal.fitting.days import DAY, HOURS, changes_with_day
 
-HOURS = 24  # parts of a day that are compared, at most
 LEAST, SHORTEST = 2, 12  # dates on each side; dates of which halves are looked at as well
 LEVEL = 1e-4  # of a break where there is none
-SHOWN = 0.01  # of a day where there is none
 DRAWN = 24  # dates that the variance of all hours counts for, beside those of an hour
 
 
@@ -47,27 +45,9 @@ def _hours(series: Series, name: str, count: int) -> Floats:
 
 
 def shows_day(series: Series, name: str) -> bool:
-    """Decides whether the changes of a signal from hour to hour, or from sample to sample, differ by the time of day.
-
-    What drifts has no day in its changes, though the means of its hours differ.
-    """
-    from scipy.special import ndtri
-
+    """Decides whether the changes of a signal from hour to hour, or from sample to sample, have a day."""
     finest = max(int(DAY / series.step + 1e-9), 1)
-    for count in dict.fromkeys((min(HOURS, finest), finest)):
-        changes = np.diff(_hours(series, name, count).ravel(), prepend=np.nan)
-        known = np.isfinite(changes)
-        hour = np.arange(len(changes))[known] % count
-        number = np.bincount(hour, minlength=count)
-        means = np.bincount(hour, changes[known], count) / np.maximum(number, 1)
-        spread = float(((changes[known] - means[hour]) ** 2).sum()) / max(len(hour) - count, 1)
-        drift = float(means[number > 0].mean()) if known.any() else 0.0
-        far = np.abs(means - drift) * np.sqrt(number * (number >= LEAST))
-        if spread <= 0:
-            return bool(far.max(initial=0.0) > 0)
-        if far.max(initial=0.0) > -ndtri(SHOWN / count / 2) * math.sqrt(spread):
-            return True
-    return False
+    return any(changes_with_day(_hours(series, name, count)) for count in {min(HOURS, finest), finest})
 
 
 def _breaks(hours: Floats, first: int) -> list[int]:

@@ -11,8 +11,9 @@ SOURCE: Lovell 1963 (seasonal adjustment); Mandel 1961 (rows that are linear in 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from coherence.causal.data.series import Floats, Series
 DAY = 86_400.0  # seconds
 FINEST, BINS = 86_400, 96  # times of a day, and parts of a day by which its size is found, at most
 EVIDENCE = 0.05  # chance that a day of the same size on all dates seems to vary: a size in vain costs a column
+HOURS, LEAST, SHOWN = 24, 2, 0.01  # parts and dates by which changes have a day; the chance that they seem to
 NOTHING = 1e-9  # share of its variance: a signal with less of it follows its day alone
 Ints = npt.NDArray[np.int64]
 
@@ -30,7 +32,8 @@ Ints = npt.NDArray[np.int64]
 class DayShapes:
     """The days of signals: `mean` and `bend` (times of the day, signals), `size` (dates from `first` on, signals).
 
-    `middle`: the mean of each signal; `follow`: those that are their mean day and nothing else.
+    `middle`: the mean of each signal; `follow`: those that are their mean day and nothing else; `shown`: those whose
+    changes have a day.
     """
 
     names: tuple[str, ...]
@@ -41,6 +44,12 @@ class DayShapes:
     size: Floats
     middle: Floats
     follow: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+
+    def of_shown(self) -> DayShapes:
+        """The same without the mean days of signals whose changes have none: these drift."""
+        kept = np.array([name in self.shown for name in self.names], np.float64)
+        return replace(self, mean=self.mean * kept, bend=self.bend * kept)
 
     @property
     def dated(self) -> tuple[str, ...]:
@@ -71,7 +80,27 @@ def day_shapes(read: Callable[[], Iterable[Series]]) -> DayShapes:
     bend = np.where(moves, bend, 0.0)
     alone = sums.total - (sums.known * mean**2).sum(axis=0) <= NOTHING * sums.total
     follow = tuple(name for name, nothing in zip(sizes.names, alone.tolist(), strict=True) if nothing)
-    return DayShapes(sizes.names, sizes.step, sizes.first, mean - about * bend, bend, size, sizes.middle, follow)
+    shown = tuple(name for place, name in enumerate(sizes.names) if sizes.shows(place))
+    return DayShapes(sizes.names, sizes.step, sizes.first, mean - about * bend, bend, size, sizes.middle, follow, shown)
+
+
+def changes_with_day(means: Floats) -> bool:
+    """Decides of (dates, parts of the day) whether the changes from part to part differ by the time of the day.
+
+    What drifts has no day in its changes, though the means of its hours differ.
+    """
+    from scipy.special import ndtri
+
+    count = means.shape[1]
+    changes = np.diff(means.ravel(), prepend=np.nan)
+    known = np.isfinite(changes)
+    part = np.arange(len(changes))[known] % count
+    number = np.bincount(part, minlength=count)
+    usual = np.bincount(part, changes[known], count) / np.maximum(number, 1)
+    spread = float(((changes[known] - usual[part]) ** 2).sum()) / max(len(part) - count, 1)
+    drift = float(usual[number > 0].mean()) if known.any() else 0.0
+    far = float((np.abs(usual - drift) * np.sqrt(number * (number >= LEAST))).max(initial=0.0))
+    return far > (-ndtri(SHOWN / count / 2) * math.sqrt(spread) if spread > 0 else 0.0)
 
 
 def _ratio(sums: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> Floats:
@@ -115,6 +144,14 @@ class _Sizes:
         self.counts = np.stack([by_date[date][1] if date in by_date else none for date in dates_seen])
         self.middle = self.offset + _ratio(self.totals.sum(axis=(0, 1)), self.counts.sum(axis=(0, 1)))
 
+    def shows(self, place: int) -> bool:
+        """Decides whether the changes of a signal from hour to hour, or from part to part, have a day."""
+        coarse = math.gcd(self.bins, HOURS)
+        totals, counts = (table[:, :, place] for table in (self.totals, self.counts))
+        every = [(totals, counts)]
+        every.append((_coarser(totals, coarse), _coarser(counts, coarse)))
+        return any(changes_with_day(np.where(number > 0, _ratio(total, number), np.nan)) for total, number in every)
+
     def varying(self) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Returns (dates, signals) the sizes about their mean, and for which signals they vary beyond chance."""
         from scipy.special import chdtri
@@ -153,6 +190,10 @@ class _Sums:
                 (self.squares, weight**2), (self.products, weight * values),
             ):  # fmt: skip
                 _added(table, slots, part)
+
+
+def _coarser(table: Floats, count: int) -> Floats:
+    return np.asarray(table.reshape(len(table), count, -1).sum(axis=2), np.float64)
 
 
 def _means(values: Floats) -> Floats:

@@ -42,7 +42,7 @@ def fit_chunks(
                 "a record of two days and more is read three times, for its days: give a list of chunks, or a function "
                 "that reads them"
             )
-        clocks = replace(clocks, rows=max(rows or 0, len(head)), taken=day_shapes(read))
+        clocks = replace(clocks, rows=max(rows or 0, len(head)), taken=day_shapes(read).of_shown())
     plan = planned(first, graph, equations, clocks=clocks)
     if clocks.taken is not None:
         alone = set(clocks.taken.follow)

@@ -74,3 +74,18 @@ def test_one_date_has_a_mean_day_alone() -> None:
     shapes = day_shapes(lambda: [series_of(a=work)])
     assert not shapes.bend.any()
     assert shapes.mean[:, 0] + shapes.middle[0] == pytest.approx(work)
+
+
+def test_what_drifts_has_a_mean_day_and_no_day_in_its_changes() -> None:
+    times, work = working(14)
+    rng = np.random.default_rng(4)
+    series = series_of(
+        work=work + rng.normal(0, 0.3, len(times)), walk=rng.normal(0, 1, len(times)).cumsum(), trend=times / DAY
+    )
+    shapes = day_shapes(lambda: [series])
+    assert shapes.shown == ("work",)
+    mean, more = shapes.of_shown().of(series)
+    assert np.ptp(mean[:, 0]) > 0.5
+    assert not mean[:, 1:].any()
+    assert not more[:, 1:].any()
+    assert np.ptp(shapes.of(series)[0][:, 1]) > 1
