@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Call, Compare, Held, Logic, Name, Number, Tree, Truth, rebuilt
+from coherence.language.words import MEMBERS
 from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
 from coherence.simulate.execute.lookback import LOOK_BACK, duration_of
 from coherence.verify.facts.ranges import enclosure, hull
@@ -213,14 +214,18 @@ def _bounds(model: Model, loop: SampledLoop) -> Interval:
 
 
 def _stays_whole(model: Model, signal: str) -> bool:
-    """Decides whether a command is a whole number, and every step, value and bound of its writers is one too."""
+    """Decides whether a command begins at a whole number, and every step, value and bound of its writers is one too.
+
+    What does not count members may begin between whole numbers where no start is stated.
+    """
     command, numbers = model.commands[signal], list[Fraction | None]()
     for loop in writers_of(model, signal):
         amounts = (tree for _, by, to in _entries(loop) for tree in (by, to) if tree is not None)
         numbers += [tree.value if isinstance(tree, Number) else Fraction(1, 2) for tree in amounts]
         numbers += [loop.bounds.low, loop.bounds.high]
     numbers += [command.range.low, command.range.high, *([command.initial.low] if command.initial.exact else [])]
-    return command.integer and all(number is None or number.denominator == 1 for number in numbers)
+    begins = command.initial.exact or signal.rpartition(".")[2] in MEMBERS
+    return command.integer and begins and all(number is None or number.denominator == 1 for number in numbers)
 
 
 class _Longest(dict[str, Fraction]):
