@@ -111,28 +111,8 @@ def test_designs_of_the_catalogue_have_a_page(name: str) -> None:
     _page(page(assess(str(SPECS / name / "design.yaml"), seconds=20, today="2026-01-01")))
 
 
-def sixty_policies() -> str:
-    """Returns a design of 20 loops, 20 calls in a chain and 20 timers."""
-    lines = ["coherence: 1", "system: sixty policies", "workload: {users: {rate: 50 req/s}}", "components:"]
-    lines += [f"  s{k}: {{takes: {{answer: 100 ms .. 1 s}}}}" for k in range(20)]
-    steered = "law: step, by: 1, bounds: [1, 9], from: 1}}"
-    for k in range(20):
-        reads = f"target: {{signal: s{k}.load, setpoint: 70 %}}"
-        writes = f"actuation: {{signal: s{k}.copies, {steered}"
-        lines += ["loops:"] * (k == 0)
-        lines.append(f"  scaler{k}: {{trigger: true, timescale: {{period: {15 + k} s}}, {reads}, {writes}")
-    ends = [("users" if k == 0 else f"s{k - 1}", f"s{k}") for k in range(20)]
-    lines += ["calls:"] + [
-        f"  - {{from: {a}, to: {b}, per_try: {2000 - 50 * k} ms, tries: 2}}" for k, (a, b) in enumerate(ends)
-    ]
-    timer = "every: 10 s, misses: 3, then: restart"
-    lines += ["timers:"] + [f"  probe{k}: {{from: s{k} slow, {timer} s{k}}}" for k in range(20)]
-    return "\n".join(lines) + "\n"
-
-
 @pytest.mark.slow
-def test_a_design_of_sixty_policies_has_a_page(tmp_path: Path) -> None:
-    assessed = _assessed(tmp_path, sixty_policies())
-    read = _page(page(assessed))
-    assert assessed.report.accounting.policies == 60
+def test_a_design_of_sixty_policies_has_a_page(sixty: Assessment) -> None:
+    read = _page(page(sixty))
+    assert sixty.report.accounting.policies == 60
     assert read.count["svg"] > 10

@@ -10,7 +10,8 @@ import pytest
 from coherence.assessment.page import page
 from coherence.assessment.parts.answers import Assessment, assess
 from tests.assessment.browser import chromium, measured, printed
-from tests.assessment.test_page import HOSTILE, MOST_BYTES, sixty_policies
+from tests.assessment.conftest import TODAY
+from tests.assessment.test_page import HOSTILE, MOST_BYTES
 from tests.draws import drawn
 from tests.paths import SPECS
 
@@ -18,7 +19,6 @@ SHORTEST = 20_000  # bytes of a printed page that has more than a frame
 MOST_SECONDS = 10.0  # of a page beyond the analyses
 CATALOGUE = sorted(path.parent.name for path in SPECS.glob("*/design.yaml"))
 WINDOWS = ((False, 1200, True), (True, 1200, True), (False, 420, False))  # dark, width, checked by axe-core
-TODAY = "2026-01-01"
 
 
 def _written(assessed: Assessment, file: Path) -> Path:
@@ -42,13 +42,14 @@ def _check(shown: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_page_is_legible_in_a_browser_whatever_it_holds(tmp_path: Path) -> None:
+def test_a_page_is_legible_in_a_browser_whatever_it_holds(tmp_path: Path, sixty: Assessment) -> None:
     chromium()
-    (tmp_path / "hostile.yaml").write_text(HOSTILE, encoding="utf-8")
-    (tmp_path / "sixty.yaml").write_text(sixty_policies(), encoding="utf-8")
-    local = [(str(tmp_path / f"{name}.yaml"), None) for name in ("hostile", "sixty")]
-    for number, (path, before) in enumerate((*local, (_spec("retry-storm-repaired"), _spec("retry-storm")))):
-        _check(_written(assess(path, seconds=60, today=TODAY, before=before), tmp_path / f"{number}.html"))
+    hostile = tmp_path / "hostile.yaml"
+    hostile.write_text(HOSTILE, encoding="utf-8")
+    _check(_written(sixty, tmp_path / "sixty.html"))
+    for path, before in ((str(hostile), None), (_spec("retry-storm-repaired"), _spec("retry-storm"))):
+        assessed = assess(path, seconds=60, today=TODAY, before=before)
+        _check(_written(assessed, tmp_path / f"{Path(path).parent.name}.html"))
 
 
 @pytest.mark.slow
