@@ -36,8 +36,10 @@ from coherence.language.names import (
 )
 from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Formula, Quantity, Reading
+from coherence.language.words import STATES
 
 UNITE = "give both one unit"
+COUNTS_OF_A_THING = frozenset(word for name in STATES for word in STATES[name] if name not in ("sent", "sent again"))
 PAST = ("delayed", "previous")  # of a condition as well as of a number
 SAME = ("min", "max", "abs", "floor", "ceil", "delayed", "mean_over", "previous", "mean", "quantile", "sum of")
 
@@ -78,6 +80,7 @@ def known(design: Design) -> Known:
     for loop in design.loops.values():
         acts = loop.actuation
         stated = [*acts.bounds, acts.initial, acts.to, acts.by] if acts and acts.signal else []
+        stated += [value for rule in loop.rules for value in (rule.to, rule.by)]
         ends = [value for value in stated if isinstance(value, Quantity) and value.high]
         if acts and acts.signal and ends:
             dimensions.setdefault(acts.signal.text, ends[0].dimension)
@@ -136,6 +139,8 @@ def check(design: Design, reading: Reading) -> None:
         _check_writes(loop, design, world, reading)
     for limit in design.limits.values():
         _check_limit(limit, design, world, reading)
+    for name, claimed in design.claims.items():
+        _check_claim(name, claimed, design, world, reading)
 
 
 def dimension_of(formula: Formula, world: Known) -> Dimension | None:
@@ -176,12 +181,21 @@ def _check_limit(limit: Limit, design: Design, world: Known, reading: Reading) -
             reading.problem(stated.place, f"{limit.counts} is {counted}, the limit is {stated.dimension}", remedy)
 
 
+def _check_claim(name: str, claimed: Formula, design: Design, world: Known, reading: Reading) -> None:
+    """Reports a claim on a tier that is no number of devices, and one on a value in another unit."""
+    wanted = ONE if name in design.tiers else world.of(name)
+    actual = _Checker(claimed, world, Reading()).of(claimed.tree)
+    if wanted is not None and actual is not None and not actual.fits(wanted):
+        reading.problem(claimed.place, f"{claimed} is {actual}, {name} is {wanted}", UNITE)
+
+
 def _is_count(tree: Tree, design: Design) -> bool:
     """Decides whether what a limit counts is members or requests by its form, and has no unit."""
     if isinstance(tree, Call):
         return tree.function in ("in flight", "count by")
     thing, _, signal = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
-    return signal == "copies" and thing in design.components
+    component = design.components.get(thing)
+    return component is not None and signal in COUNTS_OF_A_THING and signal not in component.constants
 
 
 def _check_target(loop: Loop, world: Known, reading: Reading) -> None:
@@ -206,7 +220,7 @@ def _check_writes(loop: Loop, design: Design, world: Known, reading: Reading) ->
     if signal is None or (thing in design.components and name in (design.components[thing].takes or {})):
         return
     written = [actuation.by, actuation.to, actuation.initial, *actuation.bounds]
-    written += [value for rule in loop.rules for value in (rule.by, rule.to)]
+    written += [value for rule in loop.rules for value in (rule.by, rule.to)] + [limit.by for limit in actuation.rate]
     for setting in written:
         if isinstance(setting, Quantity) and setting.high and not signal.fits(setting.dimension):
             reading.problem(setting.place, f"{setting} is {setting.dimension}, {actuation.signal} is {signal}", UNITE)

@@ -1,7 +1,8 @@
 """Fills in what a design implies: what answers its probes, what its places have, numbers of constants.
 
-`from` and `bounds` of loops, and what one member serves (`rate_per_copy`), may be expressions of constants (`a.k`,
-`2 * a.k`, `min(a.k, 9)`) that no loop writes.  Of a constant that is a
+`from` and `bounds` of loops, what one member serves (`rate_per_copy`), resources that somebody needs, and what links,
+tiers, boundaries, workloads, jobs, places and prices state, may be expressions of constants (`a.k`, `2 * a.k`,
+`min(a.k, 9)`) that no loop writes; so may `by` and `to`, of constants that are no ranges.  Of a constant that is a
 range they have a range too, where each name stands once and nothing but + - * /, min, max, floor and ceil is made of
 it: then every value lies between those at its ends.  Any other expression stays as it is.
 """
@@ -128,54 +129,122 @@ def _stated(component: Component | None, wanted: set[str]) -> dict[str, Quantity
 
 
 def with_named_numbers(design: Design) -> Design:
-    """Returns the design with numbers where expressions of constants stand: `from`, `bounds`, rates of members."""
-    stated = (*itertools.chain.from_iterable(map(_numbers_of, design.loops.values())), *_rates_of(design))
-    if not any(isinstance(each, Formula) for each in stated):
+    """Returns the design with numbers where expressions of constants stand and answers need them."""
+    if not any(isinstance(each, Formula) for each in _stated_numbers(design)):
         return design
     index = dict(names.bare_names(design))
-    components = {name: _with_rates(design, index, component) for name, component in design.components.items()}
+    resources = _needed_resources(design)
+    components = {name: _with_rates(design, index, each, resources) for name, each in design.components.items()}
     loops = {name: _with_numbers(design, index, loop) for name, loop in design.loops.items()}
-    return design.replace(components=components, loops=loops)
+
+    def table(constants: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: _number_or_word(design, index, stated) for key, stated in constants.items()}
+
+    def entry(record: Any) -> Any:
+        return record.replace(constants=table(record.constants))
+
+    infrastructure = design.infrastructure
+    if infrastructure is not None:
+        infrastructure = infrastructure.replace(
+            tiers={name: entry(tier) for name, tier in design.tiers.items()} if infrastructure.tiers else None,
+            links=tuple(map(entry, infrastructure.links)),
+            boundaries={n: entry(b) for n, b in design.boundaries.items()} if infrastructure.boundaries else None,
+        )
+    return design.replace(
+        components=components, loops=loops, infrastructure=infrastructure, prices=table(design.prices),
+        workload={name: entry(workload) for name, workload in design.workload.items()},
+        jobs={name: entry(job) for name, job in design.jobs.items()},
+        places={name: table(place) for name, place in design.places.items()},
+    )  # fmt: skip
 
 
 def takes_names(design: Design) -> bool:
-    """Returns whether a loop or a rate is stated by an expression: an edit elsewhere may change its number."""
+    """Returns whether a number is stated by an expression: an edit elsewhere may change it."""
     from coherence.language.shared_rates import ComputedQuantity, ScaledRate
 
-    stated = (*itertools.chain.from_iterable(map(_numbers_of, design.loops.values())), *_rates_of(design))
-    written = (each.stated if isinstance(each, ScaledRate) else each for each in stated)
-    return any(isinstance(each, Formula | ComputedQuantity) for each in written)
+    written = (each.stated if isinstance(each, ScaledRate) else each for each in _stated_numbers(design))
+    return any(
+        isinstance(each, ComputedQuantity) or (isinstance(each, Formula) and not each.is_word) for each in written
+    ) or any(isinstance(each, Formula) for each in (*_numbers_of_loops(design), *_rates_of(design)))
+
+
+def _stated_numbers(design: Design) -> Iterator[object]:
+    """Yields what is stated where an expression of constants is a number."""
+    yield from _numbers_of_loops(design)
+    yield from _rates_of(design)
+    infrastructure = design.infrastructure
+    links = infrastructure.links if infrastructure is not None else ()
+    owners: tuple[Any, ...] = (
+        *design.tiers.values(), *links, *design.boundaries.values(), *design.workload.values(), *design.jobs.values(),
+    )  # fmt: skip
+    for owner in owners:
+        yield from owner.constants.values()
+    for place in design.places.values():
+        yield from place.values()
+    yield from design.prices.values()
+
+
+def _numbers_of_loops(design: Design) -> Iterator[object]:
+    for loop in design.loops.values():
+        yield from _numbers_of(loop)
 
 
 def _numbers_of(loop: Loop) -> tuple[object, ...]:
-    return (loop.actuation.initial, *loop.actuation.bounds) if loop.actuation is not None else ()
+    actuation = loop.actuation
+    own = (actuation.initial, actuation.by, actuation.to, *actuation.bounds) if actuation is not None else ()
+    return (*own, *(value for rule in loop.rules for value in (rule.by, rule.to)))
+
+
+def _needed_resources(design: Design) -> frozenset[str]:
+    """Returns the names of what members and jobs hold."""
+    owners: tuple[Component | Job, ...] = (*design.components.values(), *design.jobs.values())
+    return frozenset(resource for owner in owners for resource in needed(owner))
 
 
 def _rates_of(design: Design) -> Iterator[object]:
-    """Yields what is stated of the rate of one member."""
+    """Yields what is stated of the rate of one member, and of a resource that somebody needs."""
+    resources = _needed_resources(design)
     for component in design.components.values():
-        yield from (given for key, given in component.constants.items() if key.startswith(EACH))
+        stated = component.constants.items()
+        yield from (given for key, given in stated if key.startswith(EACH) or key in resources)
 
 
-def _with_rates(design: Design, index: Mapping[str, str], component: Component) -> Component:
+def _with_rates(design: Design, index: Mapping[str, str], component: Component, resources: frozenset[str]) -> Component:
     """Returns a component with numbers for the rates of a member, whose expressions may use its bare names."""
-    formulas = {k: v for k, v in component.constants.items() if k.startswith(EACH) and isinstance(v, Formula)}
+    stated = component.constants.items()
+    formulas = {k: v for k, v in stated if (k.startswith(EACH) or k in resources) and isinstance(v, Formula)}
     inside = {**index, **names.scope(component, design)} if formulas else index
     numbers = {key: _number(design, inside, given) for key, given in formulas.items()}
-    rates = {key: rate for key, rate in numbers.items() if rate is not None and rate.dimension != ONE}
+    rates = {k: rate for k, rate in numbers.items() if rate is not None and (rate.dimension != ONE or k in resources)}
     return component.replace(constants={**component.constants, **rates}) if rates else component
 
 
 def _with_numbers(design: Design, index: Mapping[str, str], loop: Loop) -> Loop:
-    actuation = loop.actuation
-    if actuation is None or not any(isinstance(stated, Formula) for stated in _numbers_of(loop)):
+    if not any(isinstance(stated, Formula) for stated in _numbers_of(loop)):
         return loop
 
     def number(stated: Any) -> Any:
         return _number(design, index, stated) or stated if isinstance(stated, Formula) else stated
 
-    bounds = tuple(map(number, actuation.bounds))
-    return loop.replace(actuation=actuation.replace(initial=number(actuation.initial), bounds=bounds))
+    def exact(stated: Any) -> Any:
+        value = number(stated)
+        return value if isinstance(value, Quantity) and value.exact else stated
+
+    actuation = loop.actuation
+    if actuation is not None:
+        bounds = tuple(map(number, actuation.bounds))
+        actuation = actuation.replace(
+            initial=number(actuation.initial), bounds=bounds, by=exact(actuation.by), to=exact(actuation.to)
+        )
+    rules = tuple(rule.replace(by=exact(rule.by), to=exact(rule.to)) for rule in loop.rules)
+    return loop.replace(actuation=actuation, rules=rules)
+
+
+def _number_or_word(design: Design, index: Mapping[str, str], stated: Any) -> Any:
+    """Returns the number of an expression, a word, or anything that is stated otherwise, as it is."""
+    if not isinstance(stated, Formula) or (stated.is_word and "-" in stated.text):
+        return stated
+    return _number(design, index, stated) or stated
 
 
 def number_of(design: Design, stated: Formula) -> Quantity | None:

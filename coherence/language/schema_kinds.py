@@ -89,6 +89,11 @@ class Formula:
     text: str
     place: Place = field(compare=False)
 
+    @property
+    def is_word(self) -> bool:
+        """Returns whether it may be a word instead, a name or several with hyphens (`control-plane`)."""
+        return re.fullmatch(r"[A-Za-z][\w-]*", self.text.strip()) is not None
+
     def at(self, span: tuple[int, int]) -> Place:
         """Returns the place of a part of the text (the whole, where the text is quoted or folded)."""
         place = self.place

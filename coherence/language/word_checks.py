@@ -1,30 +1,56 @@
-"""Reports activities, roles, causes of failure and resources that cannot be meant: near misses of those known.
+"""Reports activities, roles, causes of failure, resources and values that cannot be meant.
 
-And a burst beside a rate that switches, which are two statements of how one rate moves.
+Of words these are near misses of those known; and a burst beside a rate that switches, which are two statements of how
+one rate moves.  What a key of a link, a tier, a boundary, a workload, a job or a place says is a number, or a word.  An
+expression there has been replaced by its number (`implied.with_named_numbers`) where it is made of constants; any other
+is read by no answer, and so is one in another unit.  Zero fits any unit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.base.units import shorten
+from coherence.base.units import ONE, SECOND, Dimension, shorten, unit
 from coherence.language.design import Call, Component, Design, Job, Loop, needed
-from coherence.language.infrastructure import Hosting
+from coherence.language.infrastructure import Hosting, Link
 from coherence.language.names import distance, events, nearest, related, resolve, things, used_names
 from coherence.language.roles import role
-from coherence.language.schema_kinds import Quantity, Reading, Word
+from coherence.language.schema_kinds import Formula, Quantity, Reading, Word
 from coherence.language.sentences import Event
 from coherence.language.words import ACTIVITIES, CAUSES, EVENTS, plain_word
-from coherence.language.workloads import Randomness, Workload
+from coherence.language.workloads import Randomness, Spread2, Workload
 
 KNOWN_CAUSES: tuple[str, ...] = sum(CAUSES.values(), ())
 KNOWN_ACTIVITIES: tuple[str, ...] = sum(ACTIVITIES.values(), ())
 _HAPPENINGS: tuple[str, ...] = sum(EVENTS.values(), ())
+PER_SECOND = ONE / SECOND
+BYTE, BYTES, WATT, TOKEN = (unit(text)[1] for text in ("B", "B/s", "W", "token"))
+EXAMPLES = {
+    ONE: "8", SECOND: "500 ms", PER_SECOND: "120 req/s", BYTE: "80 GB", BYTES: "10 GB/s", WATT: "700 W",
+    TOKEN: "900 token",
+}  # fmt: skip
+WORDS = {
+    ONE: "a number", SECOND: "a duration", PER_SECOND: "a rate", BYTES: "bytes per second",
+    TOKEN: "a number of tokens",
+}  # fmt: skip
+_TIMES = dict.fromkeys(("mtbf", "checkpoint"), SECOND)
+LINKS: Mapping[str, Dimension] = {"bandwidth": BYTES, "latency": SECOND, "jitter": SECOND}
+TIERS: Mapping[str, Dimension] = {
+    "memory": BYTE, "message_size": BYTE, "device_mtbf": SECOND, "peak": PER_SECOND,
+    **dict.fromkeys(("memory_bandwidth", "link_bandwidth", "port_bandwidth"), BYTES),
+    **dict.fromkeys(("board_power", "idle_power", "full_power", "sleep_power"), WATT),
+}  # fmt: skip
+BOUNDARIES: Mapping[str, Dimension] = dict.fromkeys(("gain", "reading_gain", "instances", "quota"), ONE)
+JOBS: Mapping[str, Dimension] = {**_TIMES, "leaves_after": SECOND, "copies": ONE}
+PLACES: Mapping[str, Dimension] = dict.fromkeys(("count", "lost", "drained"), ONE)
+NUMERIC = (*LINKS, *TIERS, *BOUNDARIES, "granularity", "noise", "leaves_after", *PLACES, *_TIMES)
 
 
 def check(design: Design, reading: Reading) -> None:
-    """Reports every near miss with what may be meant."""
+    """Reports every near miss with what may be meant, and every value that its key cannot have."""
+    check_units(design, reading)
     for workload in design.workload.values():
         _bursts(workload, reading)
     used = used_names(design)
@@ -168,3 +194,118 @@ def _resources(design: Design, reading: Reading) -> None:
                     f"did you mean '{near}'?" if near else f"add `{resource}: ...` to a place, 0 where there is none"
                 )
                 reading.problem(need.place, f"nothing offers '{shorten(resource)}'", remedy)
+
+
+@dataclass(frozen=True)
+class KeyValue:
+    """A value of a design, its key with the name of its entry, and the unit that it must have (None: any)."""
+
+    stated: object
+    text: str
+    wanted: Dimension | None = None
+    numeric: bool = False  # a word may not stand there either
+    priced: bool = False
+
+
+def check_units(design: Design, reading: Reading) -> None:
+    """Reports every value in a unit that its key cannot have, and every expression that is no number."""
+    for value in _values(design):
+        _check_value(value, reading)
+    _check_units_of_needs(design, reading)
+
+
+def _check_value(value: KeyValue, reading: Reading) -> None:
+    stated, wanted = value.stated, value.wanted
+    if isinstance(stated, Quantity) and wanted is not None and stated.high:
+        if not _fits(stated.dimension, wanted):
+            what = WORDS.get(wanted, str(wanted))
+            message = f"{value.text} is {shorten(stated.text)}, {what} expected"
+            reading.problem(stated.place, message, f"write for example {EXAMPLES[wanted]}")
+    elif isinstance(stated, Quantity) and value.priced and ("usd", 1) not in stated.dimension.powers:
+        message = f"{value.text} is {shorten(stated.text)}, a price expected"
+        reading.problem(stated.place, message, "write for example 2.5 usd/h")
+    elif isinstance(stated, Formula) and (value.numeric or not stated.is_word):
+        message = f"{value.text} is '{shorten(stated.text)}', which no constants give a value"
+        remedy = "write a quantity with its unit, or an expression of constants that no loop writes"
+        reading.problem(stated.place, message, remedy)
+
+
+def _fits(dimension: Dimension, wanted: Dimension) -> bool:
+    """Decides whether a key may have a unit: a number counts anything, and a rate is of anything by a time."""
+    if wanted == PER_SECOND:
+        return ("s", -1) in dimension.powers
+    return dimension.physical == ONE if wanted == ONE else dimension.fits(wanted)
+
+
+def _values(design: Design) -> Iterator[KeyValue]:
+    for workload in design.workload.values():
+        yield from _of_workload(workload)
+    for name, component in design.components.items():
+        yield KeyValue(component.copies if isinstance(component.copies, Quantity) else None, f"copies of {name}", ONE)
+        for key, wanted in _TIMES.items():
+            stated = component.constants.get(key)
+            yield KeyValue(stated if isinstance(stated, Quantity) else None, f"{key} of {name}", wanted)
+    for link in design.infrastructure.links if design.infrastructure else ():
+        yield from _of_table(f"link {_ends(link)}", link.constants, LINKS)
+    for name, tier in design.tiers.items():
+        yield from _of_table(name, tier.constants, TIERS)
+    for name, boundary in design.boundaries.items():
+        yield from _of_table(name, boundary.constants, BOUNDARIES)
+    for name, job in design.jobs.items():
+        yield KeyValue(job.priority, f"priority of {name}", ONE)
+        yield from _of_table(name, job.constants, JOBS)
+    for name, place in design.places.items():
+        yield from _of_table(name, place, PLACES)
+    yield from (KeyValue(price, f"the price of {name}", priced=True) for name, price in design.prices.items())
+    for loop in design.loops.values():
+        limits = loop.actuation.rate if loop.actuation is not None else ()
+        yield from (KeyValue(limit.percent, f"percent of {loop.name}", ONE) for limit in limits)
+
+
+def _of_table(name: str, table: Mapping[str, object], wanted: Mapping[str, Dimension]) -> Iterator[KeyValue]:
+    for key, stated in table.items():
+        peak = PER_SECOND if key.startswith("dense_") else None
+        yield KeyValue(stated, f"{key} of {name}", wanted.get(key, peak), numeric=key in NUMERIC)
+
+
+def _of_workload(workload: Workload) -> Iterator[KeyValue]:
+    rates: list[object] = [workload.rate, workload.burst.rate if workload.burst is not None else None]
+    if isinstance(workload.arrivals, Randomness):
+        rates += [switch.rate for switch in workload.arrivals.switches]
+    yield from (KeyValue(rate, f"a rate of {workload.name}", PER_SECOND) for rate in rates)
+    for key, wanted in (
+        ("service", SECOND), ("residence", SECOND), ("tokens", TOKEN), ("prompt", TOKEN), ("answer", TOKEN),
+        ("prefix", TOKEN),
+    ):  # fmt: skip
+        stated = getattr(workload, key)
+        parts = [stated]
+        if isinstance(stated, Spread2):
+            parts = [stated.mean, stated.max, *(stated.quantiles or {}).values()]
+        yield from (KeyValue(part, f"{key} of {workload.name}", wanted) for part in parts)
+    yield from _of_table(workload.name, workload.constants, {})
+
+
+def _ends(link: Link) -> str:
+    return " and ".join(end.text for end in link.ends)
+
+
+def _check_units_of_needs(design: Design, reading: Reading) -> None:
+    """Reports what is needed of a resource in another unit than what the design has of it."""
+    offers: dict[str, Quantity] = {}
+    tables = (*(c.constants for c in design.components.values()), *design.places.values(),
+              *(tier.constants for tier in design.tiers.values()))  # fmt: skip
+    for table in tables:
+        for key, stated in table.items():
+            if isinstance(stated, Quantity) and stated.high:
+                offers.setdefault(key, stated)
+    owners: tuple[Component | Job, ...] = (*design.components.values(), *design.jobs.values())
+    for owner in owners:
+        if isinstance(owner.needs, Quantity) and owner.needs.high and not needed(owner):
+            message = f"'{shorten(owner.needs.text)}', which {owner.name} needs, names no resource"
+            reading.problem(owner.needs.place, message, "write for example `needs: {memory: 8 GiB}` or `needs: 2 gpu`")
+        for resource, stated in needed(owner).items():
+            offer = offers.get(resource)
+            if offer is None or not stated.high or stated.dimension.fits(offer.dimension):
+                continue
+            message = f"{owner.name} needs {stated} of {resource}, of which there are {offer}"
+            reading.problem(stated.place, message, "give both one unit")

@@ -57,7 +57,6 @@ def test_a_part_of_a_node_is_a_node() -> None:
     [
         ("copies: 8, takes: {step: 1 s, checkpoint: 30 s}", "checkpoint_overhead", "takes.restart of rank"),
         ("copies: 8, takes: {step: 1 s, checkpoint: 30 s}", "checkpoint_interval_exact", "mtbf of rank"),
-        ("copies: 8, takes: {step: 1 s, checkpoint: 30 s}, mtbf: 9", "checkpoint_interval_exact", "mtbf of rank"),
         (f"{WHOLE}, shape: 0.7", "checkpoint_overhead", "`shape` says otherwise"),
         (f"{WHOLE}, shape: 0.7", "job_failure_time", "`shape` says otherwise"),
         ("copies: 8, takes: {step: 1 s, checkpoint: 9 s, snapshot: 1 s, restart: 9 s}, mtbf: 9 h",

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from coherence.base import units
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import NOWHERE, Place
 from coherence.language.design import Design
@@ -185,7 +184,6 @@ def _where(link: Link) -> str:
 def _rate_problems(
     stated: Sequence[tuple[str, Mapping[str, Quantity | Formula | Word], str]],
 ) -> Iterator[Problem]:
-    wanted = units.unit("B/s")[1]
     for owner, constants, key in stated:
         rate = constants.get(key)
         if not isinstance(rate, Quantity):
@@ -194,8 +192,6 @@ def _rate_problems(
             verb = "can be" if rate.high > 0 else "is"
             remedy = f"leave it out, or {PER_DIRECTION}"
             yield Problem(rate.place, f"{key} of {owner} {verb} {rate.low}: nothing over it ever arrives", remedy)
-        elif not rate.dimension.fits(wanted):
-            yield Problem(rate.place, f"{key} of {owner} is {rate.text}, bytes per second expected", PER_DIRECTION)
 
 
 def _groups(names: Sequence[str], joined: Sequence[Sequence[str]]) -> list[set[str]]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import InputError, Problem
-from coherence.base.units import unit
 from coherence.language.design import Component, Design
 from coherence.language.infrastructure import Hosting, Tier
 from coherence.language.schema_kinds import Quantity
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from coherence.simulate.study.readings import Rows
     from coherence.simulate.study.setting import Setting
 
-WATT = unit("W")[1]
 POWERS = ("sleep_power", "idle_power", "full_power")  # in rising order
 
 
@@ -95,7 +93,7 @@ def _watts(tier: Tier, key: str, notes: list[str]) -> float | None:
     stated = tier.constants.get(key)
     if not isinstance(stated, Quantity):
         return None
-    if stated.dimension.physical != WATT or stated.low < 0:
+    if stated.low < 0:
         message = f"{key} of {tier.name} is no power: {stated}"
         raise InputError([Problem(stated.place, message, f"write for example `{key}: 60 W`")])
     return lower(stated, f"{key} of {tier.name}", notes)

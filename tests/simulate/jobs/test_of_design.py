@@ -137,7 +137,7 @@ def test_everything_that_is_missing_is_named_at_once() -> None:
     [
         ("{copies: 2, takes: {step: 1 s, checkpoint: 9 s}}", "needs when it saves"),
         ("{copies: 2, takes: {step: 1 s}, work: 1.5}", "needs a whole number for work, not 1.5"),
-        ("{copies: 2, takes: {step: 1 s, restart: 1 s}, mtbf: 5}", "needs a number for mtbf, not '5'"),
+        ("{copies: 2, takes: {step: 1 s, restart: 1 s}, mtbf: 5}", "mtbf of rank is 5, a duration expected"),
         ("{copies: 2, takes: {step: 0 s}}", "step(=0.0) of rank must be > 0 s"),
         ("{copies: 0, takes: {step: 1 s}}", "ranks(=0) of rank must be > 0"),
     ],

@@ -62,7 +62,7 @@ def test_members_that_a_loop_takes_away_sleep() -> None:
     [
         ("full_power: 400 W", "full_power: 50 W", "idle_power of gpu is above its full_power: 60 W and 50 W"),
         ("sleep_power: 10 W", "sleep_power: 70 W", "sleep_power of gpu is above its idle_power: 70 W and 60 W"),
-        ("sleep_power: 10 W", "sleep_power: 10 s", "sleep_power of gpu is no power: 10 s"),
+        ("sleep_power: 10 W", "sleep_power: 10 s", "sleep_power of gpu is 10 s, W expected"),
     ],
 )
 def test_powers_that_cannot_be_are_refused(before: str, after: str, message: str) -> None:
