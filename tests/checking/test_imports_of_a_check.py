@@ -46,3 +46,15 @@ def test_a_policy_check_imports_little_that_it_does_not_use() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     idle = done.stdout.split()
     assert len(idle) <= MOST_IDLE, "import what is not needed here where it is used"
+
+
+def test_a_check_of_loops_that_feed_back_loads_no_scipy() -> None:
+    """It takes as long to load as such a check, and few answers need it."""
+    design = ROOT / "specs" / "hpa-metric-lag" / "design.yaml"
+    script = "import sys; from coherence.cli._run import run; run(sys.argv[1:]); assert 'scipy' not in sys.modules"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "check", "--no-cache", str(design)], cwd=ROOT, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert "never settles" in done.stdout, done.stderr
+    assert done.returncode == 0, done.stderr

@@ -11,8 +11,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.linalg import expm
-from scipy.optimize import brentq
 
 from coherence.loops.cycles.relay import Array
 
@@ -40,6 +38,8 @@ class Flow:
             self._sample()
 
     def _sample(self) -> None:
+        from scipy.linalg import expm
+
         step_map = expm(self.generator * self.step)
         powers = [np.eye(len(step_map))]
         for _ in range(CHUNK):
@@ -193,6 +193,8 @@ def _root(p: Array, edge: float, begin: float, end: float, direction: int) -> fl
 
     if beyond(begin) >= 0:
         return begin
+    from scipy.optimize import brentq
+
     return float(brentq(beyond, begin, end, xtol=1e-16 * (end - begin), rtol=8.9e-16, maxiter=300))
 
 
@@ -207,4 +209,8 @@ def turns(p: Array, span: float, *, exact: bool) -> list[float]:
     grid = np.linspace(0.0, span, 5)
     values = np.polyval(rate, grid)
     pairs = np.flatnonzero(values[1:] * values[:-1] < 0)
+    if not len(pairs):
+        return []
+    from scipy.optimize import brentq
+
     return [float(brentq(lambda s: float(np.polyval(rate, s)), grid[k], grid[k + 1])) for k in pairs]

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from coherence.loops.cycles.relay import Array
 
@@ -79,6 +78,8 @@ def accurate(system: Smooth, history: Curve, until: float) -> list[tuple[float, 
 
     Steps end where the delay has passed once more, so that each sees a smooth past.
     """
+    from scipy.integrate import solve_ivp
+
     pieces: list[tuple[float, float, Curve]] = []
     begin, x = 0.0, np.asarray(history(0.0), float)
     stride = system.delay or until

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import root
 
 from coherence.loops.cycles.relay import Array, Element, Pieces, Staircase, System
 
@@ -127,8 +126,9 @@ def _cells(balance: Complex) -> Iterator[tuple[int, int]]:
 
 
 def _polished(system: System, bias: float, amplitude: float, frequency: float) -> Guess | None:
-    element = system.elements[0]
+    from scipy.optimize import root
 
+    element = system.elements[0]
     around = np.log([amplitude, frequency])
 
     def residual(anywhere: Array) -> list[float]:

@@ -15,7 +15,6 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import eigvals, lu_factor, lu_solve
 
 from coherence.loops.networks.components import Characteristic, Complexes, Reals
 from coherence.loops.networks.network import Block
@@ -92,6 +91,8 @@ def _by_vector(char: Characteristic, start: complex) -> list[complex]:
 
     SOURCE: Ruhe 1973, Algorithms for the nonlinear eigenvalue problem (inverse iteration).
     """
+    from scipy.linalg import lu_factor, lu_solve
+
     s = complex(start)
     vector = np.random.default_rng(0).normal(size=char.size) + 0j
     for turn in range(20):
@@ -190,6 +191,8 @@ def _rational_poles(z: Complexes, f: Complexes, *, tolerance: float = 1e-8, larg
 
 def _poles(support: Complexes, weights: Complexes) -> Complexes:
     """Returns zeros of the sum of weights / (s - support), as a generalised eigenvalue problem."""
+    from scipy.linalg import eigvals
+
     size = len(support) + 1
     a, b = np.zeros((size, size), dtype=complex), np.eye(size, dtype=complex)
     a[0, 1:], a[1:, 0], b[0, 0] = weights, 1, 0

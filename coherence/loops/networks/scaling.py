@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from scipy.linalg import matrix_balance
 
 Reals: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
@@ -16,8 +15,10 @@ def state_units(matrix: Reals) -> Reals:
     All are one where scaled entries would leave the range of floats, or some are not finite.
     """
     ones = np.ones(len(matrix))
-    if not matrix.any() or not np.isfinite(matrix).all():
+    if len(matrix) < 2 or not matrix.any() or not np.isfinite(matrix).all():
         return ones
+    from scipy.linalg import matrix_balance
+
     with np.errstate(all="ignore"):  # scipy casts units beyond 2**63 to permutations, of which there are none
         _, (units, _) = matrix_balance(matrix, permute=False, separate=True)
         undone = in_units(in_units(matrix, units), 1 / units)

@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import zgetrf, zgetri
 
 from coherence.loops.networks.components import ROUNDING, Bounds, Characteristic, Complexes, Reals
 
@@ -223,6 +222,8 @@ def inverted(m: Complexes) -> tuple[Complexes, Complexes]:
 
 def _factored(m: Complexes) -> tuple[Complexes, complex]:
     """Inverts one matrix as `inverted` does, with one factorisation for both."""
+    from scipy.linalg.lapack import zgetrf, zgetri
+
     factors, pivots, failed = zgetrf(m)
     if failed:
         return np.full(m.shape, np.inf + 0j), 1.0 + 0j  # singular
