@@ -53,7 +53,8 @@ class Clocks:
     `seasons`: further periods in s; their sines may grow and drift with the record, for their period is an estimate.
     `step` in s; `rows`: how many there are, where the day of each signal is held fixed too; else 0.  `taken`: the days
     of a record that is read in stretches, which are taken out of it.  `breaks`: the times (s) from which on days have
-    another shape; `averaged`: what share of chance the mean days of one record take along.
+    another shape; `averaged`: what share of chance the mean days of one record take along; `shown`: the signals that
+    have a day.
     """
 
     start: float
@@ -65,6 +66,7 @@ class Clocks:
     taken: DayShapes | None = field(default=None, compare=False)
     breaks: tuple[float, ...] = ()
     averaged: float = 0.0
+    shown: frozenset[str] = frozenset()
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -83,7 +85,8 @@ class Clocks:
             dated = set(self.taken.dated)
             of_causes = days_of((name, lag) for name, lag in every if name in dated and name != effect)
             return (*self.columns, *of_causes, DAY_OF_TREND)
-        return (*self.columns, *days_of(every, effect), DAY_OF_TREND)
+        days = days_of(((name, lag) for name, lag in every if name in self.shown), effect)
+        return (*self.columns, *days, DAY_OF_TREND) if days else self.columns
 
     def held_days(self, held: Sequence[Column]) -> bool:
         """Decides whether days are among what an equation holds fixed."""
@@ -112,7 +115,7 @@ class Clocks:
         if self.rows and self.taken is None:
             mean, more = self._days(series)
             parts += [*mean.T, *(mean + more).T]
-            names += [f"{kind}{name}" for kind in (MEAN_DAY, DATED_DAY) for name in series.names]
+            names += [f"{kind}{name}" for kind in (MEAN_DAY, DATED_DAY) for name in series.names if name in self.shown]
         elif self.taken is not None:
             mean, more = self.taken.of(series)
             values = values - np.where([name in self.taken.follow for name in series.names], 0.0, mean)
@@ -124,8 +127,8 @@ class Clocks:
         return Series(tuple(names), np.column_stack([values, trend, *parts]), series.step, series.start)
 
     def _days(self, series: Series) -> tuple[Floats, Floats]:
-        """(times, signals): the mean day of each part of a record, and what dates have beside it; 0 without a day."""
-        shown = np.array([shows_day(series, name) for name in series.names], np.float64)
+        """(times, signals that have a day): its mean in each part of the record, and what dates have beside it."""
+        series = series.of(name for name in series.names if name in self.shown)
         mean, more = np.zeros(series.values.shape), np.zeros(series.values.shape)
         edges = [0, *np.searchsorted(series.times, self.breaks).tolist(), len(series)]
         for first, last in pairwise(edges):
@@ -133,7 +136,7 @@ class Clocks:
                 start = float(series.times[first])
                 part = Series(series.names, series.values[first:last], series.step, start)
                 mean[first:last], more[first:last] = _shapes(part)
-        return mean * shown, more * shown
+        return mean, more
 
     def _day_of_trend(self, times: Floats) -> Floats:
         """The mean of the trend at the time of day of each row, in its part of the record."""
@@ -158,7 +161,8 @@ def clocks_of(*records: Series) -> Clocks:
     breaks = [day_breaks(record) for record in records]
     averaged = max((1 + len(own)) * DAY / (len(one) * one.step) for own, one in zip(breaks, records, strict=True))
     every = tuple(sorted({time for own in breaks for time in own}))
-    return replace(clocks, seasons=tuple(other), rows=rows, breaks=every, averaged=averaged)
+    shown = frozenset(name for record in records for name in record.names if shows_day(record, name))
+    return replace(clocks, seasons=tuple(other), rows=rows, breaks=every, averaged=averaged, shown=shown)
 
 
 def _shapes(part: Series) -> tuple[Floats, Floats]:

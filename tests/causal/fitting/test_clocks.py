@@ -115,9 +115,12 @@ def test_hours_that_begin_at_once_are_held_too(count: float, step: float, weekda
 
 
 def test_standard_errors_grow_by_the_days_that_a_mean_day_is_of() -> None:
-    week = clocks_of(Series(("a",), np.random.default_rng(1).normal(0, 1, (1008, 1)), 600.0))
+    noise, work = np.random.default_rng(1).normal(0, 1, (1008, 3)), working_hours(7, 600.0, weekdays=False)
+    week = clocks_of(Series(("a", "b", "c"), noise + 3 * np.column_stack([work, work, 0 * work]), 600.0))
+    assert week.shown == {"a", "b"}
+    assert week.beside([("c", 0)], "c") == week.columns
     assert week.spread == pytest.approx((7 / 6) ** 0.5)
-    assert len(week.beside([("a", 0), ("a", 1), ("b", 1)], "a")) == len(week.columns) + 3 + 1
+    assert len(week.beside([("a", 0), ("a", 1), ("b", 1), ("c", 1)], "a")) == len(week.columns) + 3 + 1
     assert Clocks(0.0, 2 * DAY).spread == 1.0
     assert Clocks(0.0, 2 * DAY).beside([("a", 0)], "a") == Clocks(0.0, 2 * DAY).columns
 
