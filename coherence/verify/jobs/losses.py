@@ -112,7 +112,7 @@ def courses(there: Cluster, state: Counts, going: Going) -> Iterator[LossCourse]
 
 
 def _course(there: Cluster, state: Counts, k: int, nodes: tuple[int, ...], kind: str) -> LossCourse:
-    after, members = without(there, k, len(nodes), drained=kind == DRAINED), total(state)
+    after, members = without(there, k, nodes, drained=kind == DRAINED), total(state)
     rest = [tuple(held for n, held in enumerate(row) if j != k or n not in nodes) for j, row in enumerate(state)]
     rows = [row for j, row in enumerate(rest) if j != k or len(nodes) < there.sites[k].number]
     if kind == DRAINED:

@@ -19,7 +19,7 @@ from coherence.language.sentences import Admittance, Spread, Ties
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.jobs.contest import ALONE, TOGETHER, WAITING
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissions_of, may_go, text_of
+from coherence.verify.jobs.selectors import DRAINED, EXCLUDED, LOST, NODE_WORDS, OPEN, admissions_of, may_go, text_of
 
 MOST_NODES = 500
 ROOM = "nothing else takes room on these places"
@@ -37,6 +37,7 @@ class Site:
     place: Place = field(compare=False)
     counted: Quantity | None = field(default=None, compare=False)
     adder: str = ""
+    goes: tuple[str, ...] = ()  # in which ways some of them may go, with how many at once
 
 
 @dataclass(frozen=True)
@@ -120,13 +121,18 @@ def cluster(
     )
 
 
-def without(there: Cluster, k: int, number: int, *, drained: bool) -> Cluster:
-    """Returns the cluster after so many nodes of a class went: away, or (drained) with no room, as the last class."""
-    site = there.sites[k]
-    rest = replace(site, number=site.number - number, most=site.most - number)
+def without(there: Cluster, k: int, nodes: tuple[int, ...], *, drained: bool) -> Cluster:
+    """Returns the cluster after some nodes of a class went: away, or (drained) with no room, as the last class."""
+    site, number = there.sites[k], len(nodes)
+    names = site.name.split(", ")
+    single = len(names) == site.number
+    left = [name for n, name in enumerate(names) if not (single and n in nodes)]
+    gone = [name for n, name in enumerate(names) if not single or n in nodes]
+    rest = replace(site, name=", ".join(left), number=site.number - number, most=site.most - number)
     sites = [*there.sites[:k], *([rest] if rest.number else []), *there.sites[k + 1 :]]
     if drained:
-        sites.append(replace(site, name=f"{site.name} (drained)", number=number, most=number, room=0))
+        drained_names = ", ".join(f"{name} (drained)" for name in gone)
+        sites.append(replace(site, name=drained_names, number=number, most=number, room=0))
     return replace(there, sites=tuple(sites), alike=() if drained else _alike(tuple(sites)))
 
 
@@ -223,7 +229,8 @@ def _site(
     number, most, adder = (numbers[name], numbers[name], "") if name in numbers else _numbers(facts, name, counted)
     quantity = counted if isinstance(counted, Quantity) else None
     room = 0 if closed else _room(facts, thing, name, given)
-    return Site(name, labels, number, max(number, most), room, place, quantity, adder)
+    goes = tuple(f"{kind} {text_of(given[kind])}" for kind in (LOST, DRAINED) if kind in given)
+    return Site(name, labels, number, max(number, most), room, place, quantity, adder, goes)
 
 
 def _nowhere(facts: DesignFacts) -> Place:
@@ -276,6 +283,7 @@ def _merged(sites: list[Site], *, each: bool) -> Iterator[Site]:
             tuple(sorted(site.labels.items())),
             site.room if each else site.room is None,
             site.most > site.number,
+            site.goes if each else (),
         )
         groups.setdefault(alike, []).append(site)
     for group in groups.values():
@@ -287,7 +295,7 @@ def _merged(sites: list[Site], *, each: bool) -> Iterator[Site]:
             number = most = 1
             if any(site.adder for site in group):
                 room = None if room is None else sum((site.room or 0) * site.most for site in group)
-        yield Site(name, first.labels, number, most, room, first.place, first.counted, first.adder)
+        yield Site(name, first.labels, number, most, room, first.place, first.counted, first.adder, first.goes)
 
 
 def _alike(sites: tuple[Site, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:

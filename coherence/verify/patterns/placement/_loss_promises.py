@@ -45,7 +45,7 @@ MEMBER_WORDS = (*COUNTS["available"], *COUNTS["unavailable"])
 WORST = (BLOCKED, CERTAIN, POSSIBLE, UNKNOWN, NONE)
 MOST_SWEPT = 4000
 THERE = "all members lie somewhere when a place goes, and one is there as soon as it lies somewhere"
-AWAY = "a place that went stays away"
+AWAY = "places of one entry go at once, and those of no other later; they stay away"
 
 
 @dataclass(frozen=True)
@@ -156,10 +156,9 @@ def _refuse_others(facts: DesignFacts, thing: str) -> None:
 
 
 def _outcome(facts: DesignFacts, there: Cluster, case: PromiseCase) -> LossPromise:
-    """Returns whether it holds always; of `eventually_always`, first whether it holds at rest."""
-    going, at_rest = going_of(facts, there), case.promise.kind == "eventually_always"
-    outcome = over_losses(there, going, case.members, case.condition, at_rest=at_rest)
-    return over_losses(there, going, case.members, case.condition) if outcome.verdict == NONE else outcome
+    """Returns whether it holds always; of `eventually_always`, whether it holds once everything rests."""
+    at_rest = case.promise.kind == "eventually_always"
+    return over_losses(there, going_of(facts, there), case.members, case.condition, at_rest=at_rest)
 
 
 def _held_by_others(facts: DesignFacts, case: PromiseCase, there: Cluster, worst: LossPromise) -> str:
@@ -178,8 +177,6 @@ def _open(subject: Subject, facts: DesignFacts, case: PromiseCase, there: Cluste
     limits = [limit.name for limit in subject.design.limits.values() if _counts(limit.counts, thing)]
     if course is not None and course.kind == DRAINED and limits:
         return f"how {limits[0]} paces the evictions (COH209)"
-    if course is not None and case.promise.kind == "eventually_always" and worst.state not in course.graph.quiet:
-        return "how often a place goes"
     loop = adder_of(facts, there)
     if course is not None and loop is not None:
         return f"when {loop} adds places"
@@ -222,8 +219,7 @@ def _by_places(facts: DesignFacts, case: PromiseCase, there: Cluster) -> str:
 
 
 def _assumed(case: PromiseCase) -> tuple[str, ...]:
-    last = (AWAY,) if case.promise.kind == "eventually_always" else ()
-    return (THERE, COUNT_FOR_RULES, ROOM, ONE_KIND, *last)
+    return (THERE, COUNT_FOR_RULES, ROOM, AWAY if case.promise.kind == "eventually_always" else ONE_KIND)
 
 
 def _proved(
