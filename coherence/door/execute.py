@@ -129,7 +129,7 @@ def execute(
     with answered(model.design):
         if points is not None:
             return executed_at_points(model, choices, points, end, name_of(design))
-        instants = tuple(executed(model, choices, until=end, looks_last=True))
+        instants = tuple(executed(model, choices, until=end, whole=True))
     return RunResult({**head("execute"), "instants": [_row(each) for each in instants]}, instants, model, choices,
                      name_of(design))  # fmt: skip
 

@@ -112,3 +112,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, Affine | Parametric):
         return value.value if isinstance(value, Affine) else value
     return Fraction(value)
+
+
+def clipped(value: Any, limits: Any) -> Any:
+    """Returns a value moved into limits that have a `low` and a `high` (None: no end), in its own number type."""
+    if limits.low is not None and value < limits.low:
+        return _like(value, limits.low)
+    return _like(value, limits.high) if limits.high is not None and value > limits.high else value
+
+
+def _like(value: Any, edge: Fraction) -> Any:
+    return Affine(edge) if isinstance(value, Affine) else edge

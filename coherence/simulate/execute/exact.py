@@ -20,7 +20,7 @@ from typing import Any
 from coherence.language.expressions.evaluate import NotExactError, evaluate, short
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Interval, Model, SampledLoop, in_turn
-from coherence.simulate.execute.affine import Affine, plain
+from coherence.simulate.execute.affine import clipped, plain
 from coherence.simulate.execute.history import History, HistoryEntry, frozen
 from coherence.simulate.execute.instants import (
     Action,
@@ -34,6 +34,7 @@ from coherence.simulate.execute.instants import (
 from coherence.simulate.execute.laws import Memory, decide
 from coherence.simulate.execute.lookback import Lookback, durations, longest_streak, lookback_of, refuse_lost_streaks
 from coherence.simulate.execute.motion import STEADY, STILL, Steady
+from coherence.simulate.execute.run_state import RunObserver
 from coherence.simulate.execute.schedules import Beats
 from coherence.simulate.execute.switching import switch
 from coherence.simulate.execute.views import View
@@ -156,7 +157,7 @@ class Execution:
     def _moved(self, time: Fraction) -> dict[str, Num]:
         moved = self.motion.move(self, time)
         ranges = {path: self.model.states[path].range for path in self.flowing}
-        return {path: self.motion.number(_clip(short(moved[path]), limits)) for path, limits in ranges.items()}
+        return {path: self.motion.number(clipped(short(moved[path]), limits)) for path, limits in ranges.items()}
 
     def _get_on(self, time: Fraction) -> None:
         """Raise ZenoError where more than MOST_AT_ONCE instants stand within a nanosecond."""
@@ -268,7 +269,7 @@ class Execution:
 
     def _write(self, loop: SampledLoop, value: Num, rule: str, seen: dict[str, Num]) -> list[Action]:
         command = self.model.commands[loop.signal]
-        value = self.motion.number(_clip(short(value), command.range))
+        value = self.motion.number(clipped(short(value), command.range))
         before = self.commanded[loop.signal]
         self.commanded[loop.signal] = value
         if loop.lands:
@@ -286,7 +287,7 @@ class Execution:
         view = View(self, self.time, self.base())
         number = self.motion.number
         fresh = {
-            path: number(_clip(short(evaluate(tree, view)), limits))
+            path: number(clipped(short(evaluate(tree, view)), limits))
             for path, step, tree, limits in self.steps
             if tree is not None and self.beats.acts(step_of(path))
         }
@@ -350,16 +351,6 @@ def step_of(path: str) -> str:
     return f"step {path}"
 
 
-def _clip(value: Num, limits: Interval) -> Num:
-    if limits.low is not None and value < limits.low:
-        return _like(value, limits.low)
-    return _like(value, limits.high) if limits.high is not None and value > limits.high else value
-
-
-def _like(value: Num, edge: Fraction) -> Num:
-    return Affine(edge) if isinstance(value, Affine) else edge
-
-
 def _ends(limits: Interval) -> tuple[Fraction, ...]:
     return tuple(end for end in (limits.low, limits.high) if end is not None)
 
@@ -372,23 +363,31 @@ def _lower(path: str, low: Fraction | None) -> Fraction:
 
 def execute(
     model: Model, choices: Choices | None = None, *, until: Fraction | None = None, instants: int | None = None,
-    see: Callable[[Fraction, View], None] | None = None, looks_last: bool = False,
+    observer: RunObserver | None = None, whole: bool = False,
 ) -> list[Instant]:  # fmt: skip
-    """Returns the instants of one run, up to a time (inclusive) or a number; `see` is shown each as it was sampled.
+    """Returns the instants of one run, up to a time (inclusive) or a number; an observer sees each.
 
-    `looks_last`: with a look at the time `until` itself, where flows have gone on since the last instant.
+    `whole`: from 0 s to the time `until`, with a look at either end where no instant is.
     Raises NotExactError, MissingValueError.
     """
     run = Execution(model, choices)
     passed: list[Instant] = []
+
+    def see(instant: Instant) -> None:
+        passed.append(instant)
+        if observer is not None:
+            observer.see(run, instant)
+
+    if whole and run.next_time() > 0:
+        see(run.look(Fraction(0)))
     while (instants is None or len(passed) < instants) and (until is None or run.next_time() <= until):
-        passed.append(run.advance())
-        if see is not None:
-            see(run.time, View(run, run.time, run.seen))
-    if looks_last and until is not None and run.flowing and run.time < until:
-        passed.append(run.look(until))
-        if see is not None:
-            see(until, View(run, until, dict(passed[-1].sampled)))
+        if observer is not None:
+            observer.pass_time(run, run.next_time())
+        see(run.advance())
+    if whole and until is not None and passed[-1].time < until:
+        if observer is not None:
+            observer.pass_time(run, until)
+        see(run.look(until))
     return passed
 
 

@@ -57,14 +57,27 @@ class Lookback:
 
     def cuts(self, tree: Tree, low: Fraction, high: Fraction, past: Sequence[Fraction]) -> list[Fraction]:
         """Returns the times in (low, high), ascending, at which the tree may change."""
-        reads = self.of_windows[tree]
-        times: set[Fraction] = set()
-        for lag in reads.lags:
-            times.update(at + lag for at in (Fraction(0), *past) if low < at + lag < high)
-        for period, lag in reads.scrapes:
-            first, last = math.floor((low - lag) / period) + 1, math.ceil((high - lag) / period)
-            times.update(k * period + lag for k in range(first, last))
-        return sorted(times)
+        return _changes(self.of_windows[tree], low, high, past)
+
+
+def changes_between(
+    tree: Tree, model: Model, values: Mapping[str, Num], span: tuple[Fraction, Fraction], past: Sequence[Fraction]
+) -> list[Fraction]:
+    """Returns the times inside a span, ascending, at which what a condition looks back at changed, or leaves a window.
+
+    `past`: the instants that are remembered.
+    """
+    return _changes(_reads(tree, model, values), *span, past)
+
+
+def _changes(reads: Reads, low: Fraction, high: Fraction, past: Sequence[Fraction]) -> list[Fraction]:
+    times: set[Fraction] = set()
+    for lag in reads.lags:
+        times.update(at + lag for at in (Fraction(0), *past) if low < at + lag < high)
+    for period, lag in reads.scrapes:
+        first, last = math.floor((low - lag) / period) + 1, math.ceil((high - lag) / period)
+        times.update(k * period + lag for k in range(first, last))
+    return sorted(times)
 
 
 def _later_changes(reads: Reads, now: Fraction, past: Sequence[Fraction]) -> Iterator[Fraction]:
@@ -248,6 +261,9 @@ def _reads(tree: Tree, model: Model, values: Mapping[str, Num]) -> Reads:
             return Reads(frozenset({Fraction(0)}), frozenset()) if output is None else _reads(output, model, values)
         case Call(function="delayed", arguments=(inner, _)):
             return _later(_reads(inner, model, values), duration_of(tree, values))
+        case Call(function=function, arguments=(inner, _)) if function in WINDOWS:
+            read = _reads(inner, model, values)
+            return _joined([read, _later(read, duration_of(tree, values))])
         case Call(function="sampled"):
             return Reads(frozenset(), frozenset({(duration_of(tree, values), Fraction(0))}))
         case _:

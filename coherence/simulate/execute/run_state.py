@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.history import History
+from coherence.simulate.execute.instants import Instant
 from coherence.simulate.execute.lookback import Lookback
 
 Num = Any  # Fraction, Affine, float, or an array of floats
@@ -63,3 +64,13 @@ class RunState(Protocol):
 
     def course_at(self, time: Fraction, anchor: Fraction | None = None) -> tuple[dict[str, Num], Mapping[str, Num]]:
         """Returns (values, slopes) just after a time."""
+
+
+class RunObserver(Protocol):
+    """Sees the whole of a run: each instant, and before it the time since the last."""
+
+    def pass_time(self, run: Any, end: Fraction) -> None:
+        """Sees the time from the last instant of a run to `end`, before which there is no other."""
+
+    def see(self, run: Any, instant: Instant) -> None:
+        """Sees an instant that was just executed, or a look at a time at which nothing happens."""

@@ -19,7 +19,7 @@ from coherence.model.model import Model
 from coherence.simulate.execute.bursts import BurstError, bursts
 from coherence.simulate.execute.exact import Choices, Instant, MissingValueError, execute
 from coherence.simulate.execute.open_ranges import lower_ends
-from coherence.simulate.execute.orbits import long_run
+from coherence.simulate.execute.orbits import LongRun, Orbit, long_run
 from coherence.simulate.execute.slices import sliced
 from coherence.simulate.study.course import RunCourse, course_of_instants
 from coherence.simulate.study.drawn_noise import DrawnNoise, drawn_noise
@@ -64,7 +64,7 @@ def exactly(model: Model, setting: Setting, watch: PromiseWatch | None = None) -
     with answered(model.design):
         noise = _noise(model, setting).schedule(model, until)
         choices = Choices(setting.values, schedule=(*bursts(model, until, values=setting.values), *noise))
-        return execute(model, choices, until=until, see=watch.see if watch is not None else None, looks_last=True)
+        return execute(model, choices, until=until, observer=watch, whole=True)
 
 
 def _noise(model: Model, setting: Setting) -> DrawnNoise:
@@ -133,23 +133,39 @@ def _for_ever(model: Model, setting: Setting) -> tuple[tuple[str, ...], tuple[Fr
     the design may, so what it breaks for ever is broken; other runs may go on otherwise.
     """
     try:
-        orbit = long_run(model, Choices(setting.values)).orbit
+        run = long_run(model, Choices(setting.values))
     except NotExactError:
-        orbit = None
+        run = None
+    orbit = run.orbit if run is not None else None
     bursts_out = any(w.burst is not None for w in model.design.workload.values())
     bare = "without its bursts: " if bursts_out else ""
     varies = ", ".join(path for path, c in model.constants.items() if c.varies and path not in setting.values)
     bare, ever = (f"{bare}while {varies} does not change: ", "") if varies else (bare, " for ever")
-    if orbit is None:
+    if run is None or orbit is None:
         return ("whether it settles or repeats was not found out",), None
     timed = orbit.exact and not bursts_out
     if orbit.still:
         rests = (orbit.start, Fraction(0)) if timed else None
-        return (f"{bare}settled{ever} from {render_seconds(orbit.start)} on",), rests
+        since = _rests_from(run, orbit)
+        settles = f"settled{ever}" if since <= setting.until else f"after this run settles{ever}"
+        return (f"{bare}{settles} from {render_seconds(since)} on",), rests
     how = "exactly" if orbit.exact else f"closing in by {float(orbit.contraction):.2g} a lap"
     repeats = (orbit.start, orbit.period) if timed else None
-    words = f"{bare}repeats every {render_seconds(orbit.period)}{ever}, from {render_seconds(orbit.start)} on, {how}"
-    return (words,), repeats
+    later = "after this run " if orbit.start > setting.until else ""
+    words = f"{bare}{later}repeats every {render_seconds(orbit.period)}{ever}, from {render_seconds(orbit.start)} on"
+    return (f"{words}, {how}",), repeats
+
+
+def _rests_from(run: LongRun, orbit: Orbit) -> Fraction:
+    """Returns when a run that has settled changed for the last time (s)."""
+    rest, since = orbit.lap[0].after, orbit.start
+    for instant in reversed(run.instants if orbit.exact else ()):
+        if instant.after != rest:
+            return since
+        since = instant.time
+        if instant.sampled != rest:
+            return since
+    return Fraction(0) if orbit.exact else since
 
 
 class NothingRunsError(InputError):

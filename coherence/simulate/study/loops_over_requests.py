@@ -287,7 +287,15 @@ class Coupled:
             self._instant(time)
         self.run.advance(until=until)
 
+    def end(self, time: Fraction) -> None:
+        """Ends what a watch sees at a time (s), to which the run has come."""
+        if self.watch is not None and self.execution.time < time:
+            self.watch.pass_time(self.execution, time)
+            self.watch.see(self.execution, self.execution.look(time))
+
     def _instant(self, time: Fraction) -> None:
+        if self.watch is not None:
+            self.watch.pass_time(self.execution, time)
         self.run.advance(until=float(time))
         seen, span = self.run.observe(), time - self.read
         if span >= self.grain or not self.meter.now:  # of a shorter time a rate says nothing
@@ -298,5 +306,5 @@ class Coupled:
         self.instants.append(self.execution.advance())
         world = View(self.execution, self.execution.time, {**self.execution.values, **self.execution.modes})
         if self.watch is not None:
-            self.watch.see(time, View(self.execution, time, self.execution.seen))
+            self.watch.see(self.execution, self.instants[-1])
         self._set_servers(world)

@@ -8,14 +8,15 @@ where its whole interval does; else the runs cannot tell.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_measured, render_seconds
 from coherence.language.expressions import names as names_in
-from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Tree, rename
 from coherence.language.sentences import Promise
 from coherence.model.model import Model, unit_of
@@ -26,15 +27,21 @@ from coherence.simulate.study.answers_in_time import answer_promise, first_late
 from coherence.simulate.study.readings import unit_text
 from coherence.simulate.study.repeated_runs import JudgedPromise, PromiseVerdict, StudyReading
 from coherence.simulate.study.thresholds import FigureLimit, judged_threshold, threshold_of
+from coherence.simulate.study.truth_spans import ConditionFollower, TruthSpan
 
 if TYPE_CHECKING:
     from coherence.language.design import Design
-    from coherence.simulate.execute.views import View
+    from coherence.simulate.execute.exact import Execution
+    from coherence.simulate.execute.instants import Instant
     from coherence.simulate.requests.engine import RequestResult
     from coherence.simulate.requests.program import Program
 
 CONDITIONS = ("always", "never", "eventually", "eventually_always")
 MEASURED = {"wait": "s", "arrivals": "/s", "served": "/s", "attempts": "/s"}
+IN_A_CURVE = (
+    "what it compares moves in a curve, and was looked at in some places only: state it in steps, or ask "
+    "`coherence check`"
+)
 ONE_VALUE = ", with one value of each thing that is open"
 LAST = Fraction(1, 10)  # of a run: where what is to hold for ever has to hold
 NOT_RUN = {
@@ -52,8 +59,14 @@ class ConditionNotes:
     values: str = ""  # of the signals of the condition, where it was first broken
     reached: int = 0
     open: str = ""
-    latest: Fraction | None = None  # when it last did not hold, in the run that goes on
+    latest: Fraction | None = None  # until when it last did not hold, in the run that goes on
     late: tuple[int | None, Fraction] | None = None  # a run in whose last tenth it did not hold
+    after: bool = False  # it was not yet broken at the time at which it was first broken, but just after it
+    at_latest: bool = True  # it did not hold at the latest time either
+
+    def is_late(self, time: Fraction) -> bool:
+        """Decides whether the condition did not hold at a time or later."""
+        return self.latest is not None and (self.latest > time or (self.at_latest and self.latest == time))
 
 
 def joined_notes(before: ConditionNotes, after: ConditionNotes) -> ConditionNotes:
@@ -61,7 +74,7 @@ def joined_notes(before: ConditionNotes, after: ConditionNotes) -> ConditionNote
     first = before if before.broken is not None else after
     return ConditionNotes(
         first.broken, first.values, before.reached + after.reached, before.open or after.open, after.latest,
-        before.late if before.late is not None else after.late,
+        before.late if before.late is not None else after.late, first.after, after.at_latest,
     )  # fmt: skip
 
 
@@ -79,7 +92,13 @@ class PromiseWatch:
     repeats: tuple[Fraction, Fraction] | None = None  # from when on, and how often, an exact run repeats for ever
     has_ends: bool = False  # the runs take one value of what the design leaves open
     trees: dict[str, Tree] = field(default_factory=dict)
+    followers: dict[str, ConditionFollower] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
+
+    @cached_property
+    def begins(self) -> Fraction:
+        """Returns the end of the warm-up (s), before which nothing is noted."""
+        return Fraction(self.warmup)
 
     def conditions(self) -> dict[str, Promise]:
         """Returns the promises on conditions that hold or do not at an instant."""
@@ -102,7 +121,7 @@ class PromiseWatch:
             missing = next(_missing(model, tree, given), None)
             notes.open = f"needs what {missing} is in a run: state it, or give it by --set" if missing else ""
             if missing is None:
-                self.trees[name] = tree
+                self.trees[name], self.followers[name] = tree, ConditionFollower(tree)
                 judged_here[name] = replace(promise, condition=replace(promise.condition, tree=tree))
         return replace(model, promises=judged_here)
 
@@ -118,7 +137,8 @@ class PromiseWatch:
 
     def start(self, seed: int | None) -> None:
         """Begins a run of which no instants are seen."""
-        self.seed, self.runs, self.held, self.trees, self.model = seed, self.runs + 1, set(), {}, None
+        self.seed, self.runs, self.held, self.model = seed, self.runs + 1, set(), None
+        self.trees, self.followers = {}, {}
 
     def wanted(self, model: Model) -> frozenset[str]:
         """Returns the signals that the conditions name, whether or not a run has them."""
@@ -129,32 +149,45 @@ class PromiseWatch:
         """Returns the signals that the conditions of this run read."""
         return tuple(dict.fromkeys(path for tree in self.trees.values() for path in names_in(tree)))
 
-    def see(self, time: Fraction, world: View) -> None:
-        """Notes which conditions hold at an instant."""
-        if time < self.warmup:
-            return
-        for name, tree in list(self.trees.items()):
+    def pass_time(self, run: Execution, end: Fraction) -> None:
+        """Notes which conditions hold from the last instant of a run to a time before which there is no other."""
+        self._follow(lambda follower: follower.between(run, end))
+
+    def see(self, run: Execution, instant: Instant) -> None:
+        """Notes which conditions hold at an instant: as it was sampled, and after it."""
+        self._follow(lambda follower: follower.at(run, instant))
+
+    def _follow(self, seen: Callable[[ConditionFollower], Iterator[TruthSpan]]) -> None:
+        for name, follower in list(self.followers.items()):
             try:
-                holds = bool(evaluate(tree, world))
+                for span in seen(follower):
+                    self._note(name, span)
+                    if self.notes[name].broken is not None:
+                        del self.followers[name]
+                        break
             except (MissingValueError, NotExactError) as error:
                 self.notes[name].open = f"needs {error}"
-                del self.trees[name]
-            else:
-                self._note(name, time, world, holds=holds)
+                del self.trees[name], self.followers[name]
 
-    def _note(self, name: str, time: Fraction, world: View, *, holds: bool) -> None:
-        notes, kind = self.notes[name], self.design.promises[name].kind
-        if holds:
+    def _note(self, name: str, span: TruthSpan) -> None:
+        notes, kind, at_end = self.notes[name], self.design.promises[name].kind, span.begin == span.end
+        if span.end < self.begins or (span.end == self.begins and not at_end):
+            return
+        if not span.whole:
+            notes.open = IN_A_CURVE
+        if span.holds:
             self.held.add(name)
         else:
-            notes.latest = time
-        if holds is (kind == "never") and kind in ("always", "never") and notes.broken is None:
-            notes.broken, notes.values = (self.seed, time), self._values(name, world)
+            notes.latest, notes.at_latest = span.end, at_end
+        if span.holds is (kind == "never") and kind in ("always", "never") and notes.broken is None:
+            begin = max(span.begin, self.begins)
+            notes.broken, notes.values = (self.seed, begin), self._values(name, span)
+            notes.after = not at_end and begin == span.begin
 
-    def _values(self, name: str, world: View) -> str:
+    def _values(self, name: str, span: TruthSpan) -> str:
         """Returns the values of the signals of a condition, in their units."""
         assert self.model is not None
-        values = {path: world.value(path) for path in names_in(self.trees[name])}
+        values = {path: span.read(path) for path in names_in(self.trees[name])}
         return ", ".join(
             f"{path} = {render_measured(float(plain(value)), self._unit(path))}"
             for path, value in values.items()
@@ -181,8 +214,10 @@ class PromiseWatch:
         for name in self.trees:
             notes = self.notes[name]
             notes.reached += name in self.held
-            if notes.latest is not None and notes.latest >= Fraction(self.until) * (1 - LAST) and notes.late is None:
+            if notes.late is None and notes.is_late(Fraction(self.until) * (1 - LAST)):
+                assert notes.latest is not None
                 notes.late = (self.seed, notes.latest)
+        self.trees, self.followers = {}, {}
 
 
 def _missing(model: Model, tree: Tree, given: Collection[str]) -> Iterator[str]:
@@ -228,10 +263,12 @@ def _by_notes(promise: Promise, notes: ConditionNotes, watch: PromiseWatch) -> J
     if notes.broken is not None:
         seed, time = notes.broken
         what = {"never": "so", "response": "not answered"}.get(promise.kind, "not so")
-        where = f"{what} at {render_seconds(time)}" + (f" of the run with seed {seed}" if seed is not None else "")
+        where = f"{what} {'just after' if notes.after else 'at'} {render_seconds(time)}" + (
+            f" of the run with seed {seed}" if seed is not None else ""
+        )
         where += f": {notes.values}" if notes.values else ""
         return JudgedPromise(promise, PromiseVerdict.BROKEN, where, seed=seed, seconds=float(time))
-    if notes.open:
+    if notes.open and not (promise.kind == "eventually" and notes.reached == watch.runs):
         return JudgedPromise(promise, PromiseVerdict.UNDECIDED, notes.open)
     if promise.kind == "response":
         return JudgedPromise(promise, PromiseVerdict.HELD, f"of every request of {runs}")
@@ -255,7 +292,7 @@ def _for_ever(promise: Promise, notes: ConditionNotes, watch: PromiseWatch) -> J
         return None
     start, period = watch.repeats
     never_came = promise.kind == "eventually" and not notes.reached
-    comes_again = promise.kind == "eventually_always" and notes.latest >= start
+    comes_again = promise.kind == "eventually_always" and notes.is_late(start)
     if watch.until < start + period or not (never_came or comes_again):
         return None
     how = f"repeats every {render_seconds(period)} for ever" if period else "rests for ever"

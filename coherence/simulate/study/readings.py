@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coherence.base.units import Dimension
 from coherence.model.model import Model, unit_of
@@ -29,24 +29,43 @@ LATE = f"{SUCCEED} in the last tenth"
 
 
 def of_signals(model: Model, instants: Sequence[Instant], setting: Setting) -> Rows:
-    """Mean over time, extremes and last value of every state and command, in SI.
+    """Mean over time, extremes and last value of every state and command from the warm-up to the end, in SI.
 
     Between instants what flows moves in a straight line and all else stands still.
     """
-    shown = [i for i in instants if i.time >= setting.warmup] or list(instants[-1:])
-    ends = [*(float(i.time) for i in shown[1:]), setting.until]
+    first = next((n for n, instant in enumerate(instants) if instant.time > setting.warmup), len(instants)) - 1
+    shown = instants[max(first, 0) :]  # the first holds at the warm-up
     for path in (*model.states, *model.commands):
         if not shown or path not in shown[0].after:
             continue
-        values = [float(plain(i.after[path])) for i in shown]
-        spans = [end - float(i.time) for i, end in zip(shown, ends, strict=True)]
-        total = sum(spans)
-        unit = unit_text(unit_of(model, path))
         flows = path in model.states and model.states[path].flow is not None
-        middles = [(a + b) / 2 for a, b in itertools.pairwise(values)] + values[-1:] if flows else values
-        mean = sum(v * s for v, s in zip(middles, spans, strict=True)) / total if total else values[-1]
+        pieces = [piece for piece in _pieces(path, shown, setting, flows=flows) if piece.end >= setting.warmup]
+        values = [value for piece in pieces for value in (piece.first, piece.last)]
+        total = sum(piece.end - piece.begin for piece in pieces)
+        area = sum((piece.first + piece.last) / 2 * (piece.end - piece.begin) for piece in pieces)
+        mean, unit = area / total if total else values[-1], unit_text(unit_of(model, path))
         for what, number in (("mean", mean), ("least", min(values)), ("most", max(values)), ("last", values[-1])):
             yield (path, what, unit), number
+
+
+class _Piece(NamedTuple):
+    begin: float  # s
+    end: float
+    first: float
+    last: float
+
+
+def _pieces(path: str, shown: Sequence[Instant], setting: Setting, *, flows: bool) -> Iterator[_Piece]:
+    """Yields the values of a signal from instant to instant, cut at the warm-up."""
+    for number, instant in enumerate(shown):
+        following = shown[number + 1] if number + 1 < len(shown) else None
+        begin, first = float(instant.time), float(plain(instant.after[path]))
+        end = float(following.time) if following is not None else max(begin, setting.until)
+        last = float(plain(following.sampled[path])) if following is not None and flows else first
+        if begin < setting.warmup < end:
+            first += (last - first) * (setting.warmup - begin) / (end - begin)
+            begin = setting.warmup
+        yield _Piece(begin, end, first, last)
 
 
 def unit_text(dimension: Dimension) -> str:

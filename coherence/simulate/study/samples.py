@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -310,6 +311,8 @@ class RequestsUnderLoops:
         self.recorder.flush()
         if self.watch is not None:
             self.watch.see_requests(program, replace(result, requests=self.recorder.requests()))
+            if self.loops is not None:
+                self.loops.end(Fraction(result.end))
             self.watch.end()
         loads, setting = loads_of(result), replace(self.setting, until=result.end)
         loops = dict(of_loops(self.loops.cut.model, self.loops.instants, setting)) if self.loops else {}

@@ -149,7 +149,8 @@ def _sparse(table: Array) -> dict[str, Any]:
 def _notes(of: ConditionNotes) -> dict[str, Any]:
     moments = {name: _moment(getattr(of, name)) for name in ("broken", "late")}
     latest = None if of.latest is None else str(of.latest)
-    return {"values": of.values, "reached": of.reached, "open": of.open, "latest": latest, **moments}
+    told = {name: getattr(of, name) for name in ("values", "reached", "open", "after", "at_latest")}
+    return {**told, "latest": latest, **moments}
 
 
 def _moment(moment: tuple[int | None, Fraction] | None) -> list[Any] | None:
@@ -204,7 +205,10 @@ def _table_from(row: Mapping[str, Any]) -> Array:
 def _notes_from(row: Mapping[str, Any]) -> ConditionNotes:
     broken, late = (_moment_from(row[name]) for name in ("broken", "late"))
     latest = None if row["latest"] is None else Fraction(row["latest"])
-    return ConditionNotes(broken, str(row["values"]), int(row["reached"]), str(row["open"]), latest, late)
+    return ConditionNotes(
+        broken, str(row["values"]), int(row["reached"]), str(row["open"]), latest, late, bool(row["after"]),
+        bool(row["at_latest"]),
+    )  # fmt: skip
 
 
 def _moment_from(moment: Sequence[Any] | None) -> tuple[int | None, Fraction] | None:

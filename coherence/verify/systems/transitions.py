@@ -91,9 +91,11 @@ class Encoder(Instants):
             yield from ((mode, rows) for rows in self._first(self._way(mode)))
 
     def _signal_of(self, cell: str) -> str:
+        landing = self.plan.landing
         return next(
-            p for p in self.discrete if cell == commanded_cell(p, self.model) or cell in self.plan.landing[p].cells
-        )
+            path for path in self.discrete
+            if cell == commanded_cell(path, self.model) or (path in landing and cell in landing[path].cells)
+        )  # fmt: skip
 
     def _first(self, way: InstantPath) -> Iterator[Guard]:
         """Yields initial states: ranges of signals, then registers from what they hold before the run."""

@@ -260,7 +260,7 @@ def test_a_flow_that_nothing_happens_to_is_looked_at_ever_later() -> None:
 @given(st.fractions(F(0), F(60)))
 def test_a_last_look_sees_what_flows_have_come_to(until: F) -> None:
     made = model('{a: {state: "x\' = 2 / 1 s", from: 1}, b: {state: "y\' = b.y + 1", step: 7 s, from: 0}}')
-    last = execute(made, until=until, looks_last=True)[-1]
+    last = execute(made, until=until, whole=True)[-1]
     assert (last.time, last.after["a.x"], last.after["b.y"]) == (until, 2 * until + 1, until // 7 + 1)
 
 

@@ -99,10 +99,10 @@ def ranges(text: str = RANGES, **values: int) -> Study:
 def test_a_run_says_which_value_of_each_range_it_takes() -> None:
     own, k = ranges(), "pool.k = 3, the lower end of 3 .. 5"
     assert own.assumptions == ("pool.demand = 10, the lower end of 10 .. 20, which varies", k)
-    assert own.notes == ("while pool.demand does not change: settled from 15 s on",)
+    assert own.notes == ("while pool.demand does not change: settled from 0 s on",)
     assert own.promises[0].message == "at every instant of this run, with one value of each thing that is open"
     fixed = ranges(demand=20)
-    assert (fixed.assumptions, fixed.notes) == ((k,), ("settled for ever from 15 s on",))
+    assert (fixed.assumptions, fixed.notes) == ((k,), ("settled for ever from 0 s on",))
     whole = ranges(demand=20, k=5)
     assert (whole.assumptions, whole.promises[0].verdict) == ((), PromiseVerdict.BROKEN)
     assert ranges(demand=20, k=3).promises[0].message == "at every instant of this run"

@@ -1,0 +1,194 @@
+"""Follows the truth of a condition through a run: at its instants, and over the whole time between them.
+
+Between two instants a condition may turn where a flowing state crosses a limit, where what it looks back at was
+changed so long ago, and where it has held for as long as `for h` asks.  Each such time is found exactly, in the motion
+that goes on just after the last (`FlowView`), so that a span has one truth.  Where sides of a comparison move in a
+curve (a product of flows, a mean over one), the span is looked at in some places only and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from coherence.language.expressions.evaluate import evaluate
+from coherence.language.expressions.tree import Call, Held, Tree, names, walk
+from coherence.simulate.execute.dual_numbers import Moving, Track, plain_or_float
+from coherence.simulate.execute.laws import Memory
+from coherence.simulate.execute.lookback import LOOK_BACK, changes_between
+from coherence.simulate.execute.motion import FlowView
+from coherence.simulate.execute.slices import signals_in
+from coherence.simulate.execute.views import View, window_maximum, window_mean
+
+if TYPE_CHECKING:
+    from coherence.simulate.execute.exact import Execution, Instant
+
+Num = Any
+PLACES = 16  # at which a span is looked at whose sides move in a curve
+HALVINGS = 40  # of the part of such a span in which a condition turns
+
+
+@dataclass(frozen=True)
+class TruthSpan:
+    """A time at which a condition is true or not, or where `end` is later, the open span between both.
+
+    `read` gives the value of a signal then (just after `begin`); `whole`: nothing in the span was left out.
+    """
+
+    begin: Fraction
+    end: Fraction
+    holds: bool
+    read: Callable[[str], Num]
+    whole: bool = True
+
+
+class ConditionFollower:
+    """Follows one condition through one run.  What it remembers of `for h` is its own: the run goes on as without."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree, self.memory = tree, Memory()
+        self.turns: bool | None = None  # between instants
+        self.stood: TruthSpan | None = None
+
+    def at(self, run: Execution, instant: Instant) -> Iterator[TruthSpan]:
+        """Yields what there is at an instant: as it was sampled, and after it."""
+        for values in (instant.sampled, instant.after):
+            self.stood = self._point(run, instant.time, values)
+            yield self.stood
+
+    def between(self, run: Execution, end: Fraction) -> Iterator[TruthSpan]:
+        """Yields what there is from the last instant of a run to a time before which there is no other."""
+        if self.turns is None:
+            self.turns = _turns(run, self.tree)
+        if not self.turns:
+            if self.stood is not None and run.time < end:
+                yield TruthSpan(run.time, end, self.stood.holds, self.stood.read)
+            return
+        cuts = iter(changes_between(self.tree, run.model, run.values, (run.time, end), run.history.times()))
+        now, cut = run.time, next(cuts, end)
+        while now < end:
+            span, stop = self._span(run, now, cut)
+            yield from _looked_into(span, lambda time: self._truth(run, time)) if not span.whole else (span,)
+            now = stop
+            if now < end:
+                yield self._point(run, now, run.look(now).sampled)
+            if now == cut:
+                cut = next(cuts, end)
+
+    def _point(self, run: Execution, time: Fraction, values: Mapping[str, Num]) -> TruthSpan:
+        view = View(run, time, dict(values))
+        with self._own_memory(run):
+            return TruthSpan(time, time, bool(evaluate(self.tree, view)), view.value)
+
+    def _truth(self, run: Execution, time: Fraction) -> bool:
+        return bool(evaluate(self.tree, View(run, time, dict(run.look(time).sampled))))
+
+    def _span(self, run: Execution, now: Fraction, limit: Fraction) -> tuple[TruthSpan, Fraction]:
+        """Returns the truth just after a time, until it may turn, and that time."""
+        track = Track(exact=True)
+        values = run.base() if now == run.time else dict(run.look(now).sampled)
+        view = JustAfterView(run, now, values, run.course.slopes(0), _Mover(track))
+        with self._own_memory(run):
+            holds = bool(evaluate(self.tree, view))
+        stop = limit if track.turns is None else min(limit, now + Fraction(plain_or_float(track.turns)))
+        whole = not track.curved
+        return TruthSpan(now, stop if whole else limit, holds, view.shown, whole), stop if whole else limit
+
+    @contextmanager
+    def _own_memory(self, run: Execution) -> Iterator[None]:
+        kept = run.watch, run.sums
+        run.watch, run.sums = self.memory, {}
+        try:
+            yield
+        finally:
+            run.watch, run.sums = kept
+
+
+def _turns(run: Execution, tree: Tree) -> bool:
+    """Decides whether a condition may turn between instants.  One that reads `previous` counts samples alone."""
+    read = signals_in(run.model, tree)
+    trees = [tree, *(run.model.outputs[path] for path in read if path in run.model.outputs)]
+    calls = {node.function for one in trees for node in walk(one) if isinstance(node, Call)}
+    if "previous" in calls:
+        return False
+    held = any(isinstance(node, Held) for one in trees for node in walk(one))
+    flows = any(path in run.flowing for one in trees for path in names(one))
+    return held or flows or bool(calls & {*LOOK_BACK})
+
+
+class _Mover:
+    """Makes moving numbers of one track."""
+
+    def __init__(self, track: Track) -> None:
+        self.track = track
+
+    def __call__(self, value: Num, slope: Num) -> Moving:
+        return Moving(value, slope, self.track)
+
+
+class JustAfterView(FlowView):
+    """What a condition reads just after a time, with windows and streaks, in numbers that tell when they turn."""
+
+    __slots__ = ()
+
+    def shown(self, path: str) -> Num:
+        """Returns the value of a signal, as a number that does not move."""
+        value = self.value(path)
+        return value.value if isinstance(value, Moving) else value
+
+    @property
+    def track(self) -> Track:
+        assert isinstance(self.wrap, _Mover)
+        return self.wrap.track
+
+    def mean_over(self, tree: Tree, window: Fraction) -> Num:
+        """Returns the mean, which moves with what enters the window and what leaves it."""
+        enters = evaluate(tree, self)
+        if not window:
+            return enters
+        leaves = self.delayed(tree, window)
+        mean = window_mean(View(self.run, self.time, dict(self.values)), tree, window)
+        curved = _moves(enters) or _moves(leaves)
+        return Moving(mean, (_still(enters) - _still(leaves)) / window, self.track, curved=curved)
+
+    def max_over(self, tree: Tree, window: Fraction) -> Num:
+        """Returns the largest value, which stays until the window is cut anew, where nothing in it flows."""
+        most = window_maximum(View(self.run, self.time, dict(self.values)), tree, window)
+        flows = any(path in self.run.flowing for path in signals_in(self.run.model, tree))
+        return Moving(most, 0, self.track, curved=flows)
+
+    def held(self, condition: Tree, duration: Fraction) -> bool:
+        """Decides whether a condition has held for a time; it will, unless it turns before."""
+        holds = bool(evaluate(condition, self))
+        long_enough = bool(self.run.watch.held(condition, holds, self.time, duration))
+        if holds and not long_enough:
+            self.track.turn(self.run.watch.since[condition] + duration - self.time)
+        return long_enough
+
+
+def _moves(number: Num) -> bool:
+    return isinstance(number, Moving) and bool(plain_or_float(number.slope) or number.curved)
+
+
+def _still(number: Num) -> Num:
+    return number.value if isinstance(number, Moving) else number
+
+
+def _looked_into(span: TruthSpan, truth: Callable[[Fraction], bool]) -> Iterator[TruthSpan]:
+    """Yields parts of a span by what is true at some places of it."""
+    length = (span.end - span.begin) / (PLACES + 1)
+    now, holds = span.begin, span.holds
+    for place in (span.begin + k * length for k in range(1, PLACES + 1)):
+        if truth(place) is holds:
+            continue
+        low, high = place - length, place
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if truth(middle) is holds else (low, middle)
+        turned = Fraction(float(high))
+        yield TruthSpan(now, turned, holds, span.read, whole=False)
+        now, holds = turned, not holds
+    yield TruthSpan(now, span.end, holds, span.read, whole=False)
