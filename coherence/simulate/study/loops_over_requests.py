@@ -293,6 +293,10 @@ class Coupled:
             self.watch.pass_time(self.execution, time)
             self.watch.see(self.execution, self.execution.look(time))
 
+    def until(self, time: Fraction) -> list[Instant]:
+        """Returns the instants, and what there is at a time (s) to which the run has come."""
+        return [*self.instants, *([self.execution.look(time)] if self.execution.time < time else [])]
+
     def _instant(self, time: Fraction) -> None:
         if self.watch is not None:
             self.watch.pass_time(self.execution, time)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def _observed(design: Design, setting: Setting) -> tuple[Telemetry, RequestResul
         parts.append(of_requests(result.series, causes=causes(result, setting.until / SAMPLES)))
         if run.loops is not None:
             model = run.loops.cut.model
-            of_loops = of_instants(model, run.loops.instants)
+            of_loops = of_instants(model, run.loops.until(Fraction(setting.until)))
             parts.append(_without(of_loops, {signal.name for signal in parts[0].signals}))
     jobs = [
         simulate(replace(job, exchange=exchanges.get(job.name, ())), seed=setting.seeds[0], until=setting.until)
