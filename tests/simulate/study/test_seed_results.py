@@ -49,7 +49,8 @@ def result_of(setting: Setting) -> SeedResult:
 def test_every_field_of_a_run_comes_back_from_a_file_bit_for_bit() -> None:
     first = result_of(SETTING.alone(1))
     assert first.places
-    notes = ConditionNotes((3, Fraction(1, 3)), "x = 1", 2, "needs y", Fraction(7, 11), (None, Fraction(2)), True, False)
+    moments = ((3, Fraction(1, 3)), Fraction(7, 11), (None, Fraction(2)))
+    notes = ConditionNotes(moments[0], "x = 1", 2, "needs y", *moments[1:], True, False)
     loads = first.record.loads
     assert loads
     whole = replace(first, notes={**first.notes, "p": notes}, record=replace(first.record, stopped="why"))
