@@ -149,8 +149,8 @@ def _sparse(table: Array) -> dict[str, Any]:
 def _notes(of: ConditionNotes) -> dict[str, Any]:
     moments = {name: _moment(getattr(of, name)) for name in ("broken", "late")}
     latest = None if of.latest is None else str(of.latest)
-    told = {name: getattr(of, name) for name in ("values", "reached", "open", "after", "at_latest")}
-    return {**told, "latest": latest, **moments}
+    fields = {name: getattr(of, name) for name in ("values", "reached", "open", "after", "at_latest")}
+    return {**fields, "latest": latest, **moments}
 
 
 def _moment(moment: tuple[int | None, Fraction] | None) -> list[Any] | None:

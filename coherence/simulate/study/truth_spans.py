@@ -99,12 +99,12 @@ class ConditionFollower:
 
     @contextmanager
     def _own_memory(self, run: Execution) -> Iterator[None]:
-        kept = run.watch, run.sums
+        of_run = run.watch, run.sums
         run.watch, run.sums = self.memory, {}
         try:
             yield
         finally:
-            run.watch, run.sums = kept
+            run.watch, run.sums = of_run
 
 
 def _turns(run: Execution, tree: Tree) -> bool:
