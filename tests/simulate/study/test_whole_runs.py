@@ -16,10 +16,13 @@ import pytest
 import coherence as co
 from coherence.base.number_text import render_seconds
 from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.exact import Execution
 from coherence.simulate.study import exact_runs
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
+from coherence.simulate.study.truth_spans import ConditionFollower
 
 GRID = 8  # looks a second
 DRAWS = 240
@@ -246,6 +249,42 @@ def test_readings_are_those_of_a_plain_trace() -> None:
                           "last": afters[-1]}  # fmt: skip
                 for what, number in wanted.items():
                     assert told[path, what] == pytest.approx(float(number)), (seed, path, what, plain.text({}))
+
+
+CURVES = """coherence: 1
+components: {a: {state: "x' = 1 / 1 s", from: 0}, b: {state: "y' = 2 / 1 s", from: 0}}
+promises: {p: "PROMISE"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("promise", "verdict", "message"),
+    [
+        ("never a.x * b.y > 20", "broken", "so just after 3.16"),  # 2 t^2 = 20
+        ("always a.x * b.y < 201", "undecided", "moves in a curve"),
+        ("eventually a.x * b.y >= 20", "held", "in this run"),
+        ("never a.x > 4", "broken", "so just after 4 s: a.x = 4"),
+        ("never a.x >= 4", "broken", "so at 4 s: a.x = 4"),
+        ("never (a.x >= 4) and (b.y <= 8)", "broken", "so at 4 s"),
+        ("never a.x + b.y == 7", "broken", "so at 2.333333 s"),
+    ],
+)
+def test_what_flows_breaks_between_instants(promise: str, verdict: str, message: str) -> None:
+    (judged,) = study(read_text(CURVES.replace("PROMISE", promise), "d.yaml"), Setting(10.0)).promises
+    assert (str(judged.verdict), message in judged.message) == (verdict, True), judged.message
+
+
+def test_a_condition_is_followed_without_a_trace_in_the_run() -> None:
+    design = read_text(CURVES.replace("PROMISE", "never (a.x > 2 for 3 s)"), "d.yaml")
+    promise = design.promises["p"].condition
+    assert promise is not None
+    run = Execution(elaborate(design))
+    run.advance()
+    spans = list(ConditionFollower(promise.tree).between(run, Fraction(9)))
+    assert [(span.begin, span.end, span.holds) for span in spans] == [
+        (0, 2, False), (2, 2, False), (2, 5, False), (5, 5, True), (5, 9, True),
+    ]  # fmt: skip
+    assert not run.watch.since
 
 
 @pytest.mark.slow
