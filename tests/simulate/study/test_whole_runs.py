@@ -281,7 +281,7 @@ def test_a_condition_is_followed_without_a_trace_in_the_run() -> None:
     run = Execution(elaborate(design))
     run.advance()
     spans = list(ConditionFollower(promise.tree).between(run, Fraction(9)))
-    assert [(span.begin, span.end, span.holds) for span in spans] == [
+    assert [(int(span.begin), int(span.end), span.holds) for span in spans] == [
         (0, 2, False), (2, 2, False), (2, 5, False), (5, 5, True), (5, 9, True),
     ]  # fmt: skip
     assert not run.watch.since
