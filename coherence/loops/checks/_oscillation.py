@@ -61,7 +61,7 @@ def _loop_finding(question: Question, subject: Subject, number: int) -> Finding:
         if rests:
             return _unwoken(question, group, rests)
         if crossing is not None:
-            finding = replace(finding, message=f"{finding.message}: {crossing.render(group.model)}")
+            finding = replace(finding, message=f"{finding.message}; {crossing.render(group.model)}")
         return _rested(question, subject, group) or _beside_roots(question, subject, group, finding)
     return finding
 
@@ -167,7 +167,8 @@ def _of_group(question: Question, subject: Subject, model: Model, paths: Sequenc
     open_still = next((_predicted(name, reading) for reading in readings if reading.verdict == "cycle"), None)
     if open_still is not None and not switching:
         known = "; ".join(filter(None, (known, *(reading.reason for reading in readings))))
-    return question.undecided(open_still or f"no oscillation of {name} found, none excluded", places, of, bound=known)
+    nothing = f"no oscillation of {name} found, none excluded{f': {known}' if known else ''}"
+    return question.undecided(open_still or nothing, places, of, bound=known)
 
 
 def _predicted(name: str, cycle: CycleReading) -> str:

@@ -25,7 +25,7 @@ from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, MissingValueError, replay
 from coherence.simulate.execute.orbits import FollowedRun, LongRun, long_run
-from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
+from coherence.simulate.execute.single_loop_runs import SEVERAL, Rests, every, every_rest
 from coherence.simulate.execute.slices import blocked, feedback_groups, modes_read, sliced
 from coherence.simulate.execute.starts import corners, fixed_at
 from coherence.simulate.execute.timeline import shown, timeline, told_choices, told_constants
@@ -323,12 +323,29 @@ def _settles(
     growth = f", linear growth per lap {linear.verdict.modulus:.4g}" if linear else ""
     bound = f"{ended} of {len(runs)} runs settle within {LAPS} laps{growth}; not every start: {why}"
     return question.undecided(
-        f"no oscillation of {names} found, none excluded",
+        f"no oscillation of {names} found, none excluded: {_unproved(group.model, runs, why)}",
         group.places,
         group.names,
         bound=bound,
         assumptions=assumptions,
     )
+
+
+def _unproved(model: Model, runs: Sequence[LongRun], why: str) -> str:
+    """Returns what the runs did, which facts are open, and what else kept them from a proof, in words."""
+    ended = sum(1 for run in runs if run.orbit is not None)
+    done = "the run that was tried settles" if ended == len(runs) == 1 else f"{ended} of {len(runs)} runs tried settle"
+    begins = [path for table in (model.commands, model.states) for path, s in table.items() if not s.initial.exact]
+    free = [loop.name for loop in model.loops if loop.phase is None and (len(model.loops) > 1 or model.states)]
+    ranges = [path for path, constant in model.constants.items() if not constant.range.exact and path not in why]
+    facts = [
+        *([f"where {' and '.join(begins)} {'begins' if len(begins) == 1 else 'begin'} (`from`)"] if begins else ()),
+        *([f"`phase` of {' and '.join(free)}"] if free else ()),
+        *(f"the value of {path}" for path in ranges),
+    ]
+    if why == SEVERAL:
+        why = "" if facts else "that no other run of these loops is possible is not shown"
+    return "; ".join(filter(None, (done, f"open: {', '.join(facts)}" if facts else "", why)))
 
 
 def render_start(model: Model) -> str:

@@ -20,6 +20,7 @@ from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.starts import finite
 
 QUIET_LAPS, QUIET_INSTANTS = 160, 2_000  # of a run in which nothing changes
+SEVERAL = "phases of several loops"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def every(model: Model, most: int) -> Iterator[Choices]:
     Raises NotExactError where these are not finitely many, or more than `most`, and MissingValueError.
     """
     if len(model.loops) > 1 or model.states:
-        raise NotExactError("phases of several loops" if len(model.loops) > 1 else "not every initial state")
+        raise NotExactError(SEVERAL if len(model.loops) > 1 else "not every initial state")
     if facts := one_ended(model):
         raise NotExactError(f"needs one value of {', '.join(facts)}")
     starts = list(finite(model, most))
