@@ -10,7 +10,8 @@ of places.
 A loop takes from a fullest place; one whose condition fuller places end (`count of web by node < 4`: it packs) from one
 that is emptiest.  Several loops that evict one thing are one relation, in which whoever's condition holds may act next:
 each may come to rest alone, and all together never.  One whose condition holds all the time acts some day, so that it
-may end the rounds of another one.  Several preferences of the placer are added up, each times its weight
+may end the rounds of another one; one whose condition holds now and then need never
+act.  Several preferences of the placer are added up, each times its weight
 (`prefer spread by node <= 1 weight 3`, `prefer on zone a weight 1`); without weights a proof holds however it weighs
 them.  Places that are not selected (`only on zone a`), or closed by a taint that is not borne (`taint: gpu` of a place,
 `tolerates gpu`), take no member.
@@ -99,6 +100,7 @@ AT_RANDOM = (
 ALIKE = (
     "of places that its rules leave equal the placer may take the same ones for ever (`ties at random` if it does not)"
 )
+FAIR = "each loop acts some day while its condition holds all the time, and need not act where it holds now and then"
 AT_ONCE = "an eviction takes no time: the next one begins when the member lies again"
 
 
@@ -305,7 +307,8 @@ def _conflict(
         message += f"{_by_nodes(facts, case, there, members)}{_by_members(case, there)}"
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
     witness = tuple(_witness(case, there, members, chase))
-    choices = (ALIKE,) if chase.verdict == POSSIBLE and not there.random else ()
+    several = len(case.loops) + len(case.beside) > 1
+    choices = (*((FAIR,) if several else ()), *((ALIKE,) if chase.verdict == POSSIBLE and not there.random else ()))
     return QUESTION.conflict(
         message, places, _of(case), arithmetic(numbers, witness=witness), certain=certain,
         assumptions=_assumed(case, there, *choices), repairs=proposals(subject, facts, case, there, members),

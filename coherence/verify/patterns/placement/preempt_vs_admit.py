@@ -87,7 +87,7 @@ FIRST = {
     HOLDS_ALL: "the first in the order is admitted where it fits; it holds back all others",
 }
 AT_ONCE = "an eviction{} takes no time: all that it frees is free at once"
-ONE_BY_ONE = "members of victims end one by one, in any order, and the scheduler acts in between"
+ONE_BY_ONE = "members of victims end one by one, each some day, in any order, and the scheduler acts in between"
 QUEUE = "a queue counts no job that is leaving"
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, TIE, NONE)
 IN_VAIN = "preemption is tried for a job that fits nowhere (schedulers that check first do not)"
