@@ -8,7 +8,7 @@ itself keeps the gap, so that what only knows samples says what it needs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -79,28 +79,33 @@ def _states(model: Model, draft: ModelDraft, loop: Loop) -> list[State]:
         leave = None if stays else read_by(draft, loop, relay.leave.tree)
         return StateSwitch(read_by(draft, loop, relay.enter.tree), leave, off, on)
 
-    mode = _state(loop.name, OFF, loop, lambda: switch(Fraction(0), Fraction(1), stays=False))
+    mode = _state(loop.name, lambda: OFF, loop, lambda: switch(Fraction(0), Fraction(1), stays=False))
     if laws.law_of(loop) != "set" or not isinstance(actuation.to, Quantity):
         return [mode]
-    path, limits = written_signal(draft, loop), stated_bounds(loop)
-    value = limits.clip(actuation.to.low)
-    return [mode, _state(path, _begins(model, path, loop), loop, lambda: switch(None, value, stays=True))]
+    path = written_signal(draft, loop)
+
+    def sets() -> StateSwitch:
+        assert laws.law_of(loop) == "set"
+        assert written_signal(draft, loop) == path
+        assert isinstance(actuation.to, Quantity)
+        return switch(None, stated_bounds(loop).clip(actuation.to.low), stays=True)
+
+    return [mode, _state(path, lambda: _begins(model, path, loop), loop, sets)]
 
 
-def _state(path: str, initial: Interval, loop: Loop, switch: object) -> State:
-    fields = {"path": path, "initial": initial, "range": EVERYTHING, "next": None, "flow": None, "step": None,
-             "integer": False, "dimension": ONE, "place": loop.place}  # fmt: skip
+def _state(path: str, initial: Callable[[], Interval], loop: Loop, switch: Callable[[], StateSwitch]) -> State:
+    fields = {"path": path, "range": EVERYTHING, "next": None, "flow": None, "step": None, "integer": False,
+              "dimension": ONE, "place": loop.place}  # fmt: skip
     takes = {name: (lambda content=content: content) for name, content in fields.items()}
-    return built(State, **takes, switch=switch)  # type: ignore[arg-type]
+    return built(State, **takes, initial=initial, switch=switch)
 
 
 def _begins(model: Model, path: str, loop: Loop) -> Interval:
     """Returns where a signal begins: as the loop states it, else as declared, else within its bounds."""
     stated = loop.actuation.initial if loop.actuation else None
-    if isinstance(stated, Quantity):
-        return interval(stated)
     declared = model.constants.get(path)
-    return declared.range if declared is not None else stated_bounds(loop)
+    within = declared.range if declared is not None else stated_bounds(loop)
+    return interval(stated) if isinstance(stated, Quantity) else within
 
 
 def _with_states(model: Model, states: Mapping[str, State], loops: set[str]) -> Model:
