@@ -59,8 +59,9 @@ class Limit(Record):
         means="what becomes of the one that comes at the cap", without="it is asked for where an answer rests on it",
     )  # fmt: skip
     refused: Word | None = key(
-        word("count", "do not count"), means="whether a window counts what it refuses", without="`do not count`"
-    )
+        word("count", "do not count"), means="whether a window counts what it refuses",
+        without="runs do not count it; a conflict of `check` that rests on it assumes `count`, and says so",
+    )  # fmt: skip
     during: Word | None = key(
         TEXT,
         also="when schedule cron",

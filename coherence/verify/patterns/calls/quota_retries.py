@@ -10,7 +10,8 @@ of all workloads, and A, the sends that each becomes while every one is refused.
   is for, and only said; where refused requests come back it is a conflict.
 - lambda W <= q < lambda A W: once a burst has filled the quota, the refused come back and keep it full.  A stated burst
   that fills it is shown; without one it is asked for.
-  Where the limit says `refused: do not count`, it empties again, and nothing is claimed.
+  Where the limit says `refused: do not count`, it empties again, and nothing is claimed; where it says nothing, the
+  conflict assumes `count` (a run does not count what is refused).
 - lambda A W <= q: no retries can fill it (with the stated burst as well, where there is one); asked where somebody else
   sends there, of whom no workload says how often, and where answers may come after the time limit of a try and what
   is asked for again could fill it.  A proof assumes that tries of which nothing is said are answered in time.
@@ -348,7 +349,7 @@ def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> 
     )
     return QUESTION.conflict(
         message, _places(quota), quota.of, arithmetic(_numbers(quota), witness=witness), certain=certain,
-        assumptions=() if quota.limit.refused is not None else (REFUSED_COUNTS,), repairs=_repairs(subject, quota),
+        assumptions=(REFUSED_COUNTS,) if quota.limit.refused is None and first <= quota.rate else (), repairs=_repairs(subject, quota),
     )  # fmt: skip
 
 
