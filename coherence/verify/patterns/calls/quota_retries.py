@@ -349,7 +349,8 @@ def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> 
     )
     return QUESTION.conflict(
         message, _places(quota), quota.of, arithmetic(_numbers(quota), witness=witness), certain=certain,
-        assumptions=(REFUSED_COUNTS,) if quota.limit.refused is None and first <= quota.rate else (), repairs=_repairs(subject, quota),
+        assumptions=(REFUSED_COUNTS,) if quota.limit.refused is None and first <= quota.rate else (),
+        repairs=_repairs(subject, quota),
     )  # fmt: skip
 
 
