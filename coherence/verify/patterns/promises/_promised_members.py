@@ -124,7 +124,9 @@ def _stays_otherwise(facts: DesignFacts, thing: str, timers: Collection[Timer]) 
     if component is None or component.part is not None or failing(facts, thing) is not None:
         return False
     names = {timer.name for timer in timers}
-    goes = any(departure.name not in names for departure in departures(facts, thing))
+    host = component.runs_on.text if component.runs_on is not None else ""
+    things = (thing, host) if host in design.components else (thing,)
+    goes = any(departure.name not in names for each in things for departure in departures(facts, each))
     moved = any(path.partition(".")[0] == thing for path in facts.written)
     lost = any(not {"lost", "drained"}.isdisjoint(place) for place in design.places.values())
     verbs = {timer.then.text.split(" ")[0] for timer in timers if timer.then is not None}
