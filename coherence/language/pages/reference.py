@@ -22,6 +22,10 @@ Every quantity has its unit, and zero fits any. `a .. b` is one unknown constant
 time; a duration of something that happens (`takes`, `fails`, `jitter`) is drawn anew each time by nature.
 `absent` and `unlimited` are values. A key that an answer did not read is named beside the answer.
 
+In an expression `delayed(x, 5 min)` is the number that `x` was 5 min ago, whichever members it counted:
+`min(x, delayed(x, 5 min))` counts members that are ready 5 min after they came, where the newest leave first, and takes
+one that is removed and made again within that time for the old one, ready at once.
+
 An engine reads a key (the column `read by`) where another value of it changes its answers about some design of the
 tests, and a key that holds others where it reads one of them: verify and loops are the questions of `check` (COH2xx and
 the like, COH3xx) with `analyze`, simulate is `simulate`, causal `fit`, minimums `bound`.
