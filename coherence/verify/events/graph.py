@@ -190,7 +190,8 @@ def _renewed(design: Design, timer: Timer, link: EventLink) -> EventLink:
     sender = design.timers.get(_timer_named(timer.renew, timer.renew.text)) if isinstance(timer.renew, Event) else None
     fires = firing.despite_renewals(timer, sender)
     if fires is None:
-        return replace(link, missing=f"how long {timer.name} is renewed: only then it fires")
+        missing = f"an end of the renewals of {timer.name}, which no key states: in time, they keep it from firing"
+        return replace(link, missing=missing)
     alone = firing.lease(timer)
     return replace(link, window=fires.window, upper=fires.upper, inner=alone.window if alone is not None else None)
 

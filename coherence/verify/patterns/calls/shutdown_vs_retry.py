@@ -203,7 +203,7 @@ def _answer(subject: Subject, facts: DesignFacts, life: Life, of: tuple[str, ...
     shorter = others.shortened(life)
     together = _alone(subject, shorter, of) if shorter is not None else None
     if shorter is None or together is None or together.verdict is not Verdict.PROVED or shorter.tries is not None:
-        needs = f"needs how often {others.names} ends {life.component.name} too: alone {alone.message}"
+        needs = f"how often {others.names} ends {life.component.name} too is not followed: alone {alone.message}"
         return QUESTION.undecided(needs, places, names)
     message = f"{together.message}, of those that {others.names} leaves so long"
     return replace(together, message=message, places=places, of=tuple(dict.fromkeys(names)), assumptions=assumed)
@@ -218,8 +218,8 @@ def _ended_while_away(subject: Subject, facts: DesignFacts, life: Life, alone: F
     if _alone(subject, whole, alone.of).verdict is Verdict.CONFLICT:
         return alone
     names = " and ".join((*(one.name for one in others.paced), *others.unpaced))
-    needs = f"needs whether {life.component.name} is away by {names} when {life.ender} ends it: else {alone.message}"
-    return QUESTION.undecided(needs, alone.places, alone.of)
+    away = f"whether {life.component.name} is away by {names} when {life.ender} ends it is not followed"
+    return QUESTION.undecided(f"{away}: else {alone.message}", alone.places, alone.of)
 
 
 def _alone(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:

@@ -80,7 +80,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         if (thing := _counted(surge, EXTRA)) and thing not in away:
             place = place_of(surge.at_most, surge).labelled("so many extra may start")
             yield QUESTION.undecided(
-                f"needs how many copies of {thing} may be missing ({thing}.down)", (place,), (surge.name,)
+                f"needs a limit on missing copies of {thing} (`counts: {thing}.down`)", (place,), (surge.name,)
             )
     if away:
         facts = known(subject)
@@ -119,7 +119,7 @@ def _answer(subject: Subject, facts: DesignFacts, rollout: Rollout) -> Iterator[
     thing, place = rollout.thing, place_of(rollout.away.at_most, rollout.away).labelled("so many may be missing")
     if rollout.surge is None:
         yield QUESTION.undecided(
-            f"needs how many extra copies of {thing} may start ({thing}.extra)", (place,), rollout.of
+            f"needs a limit on extra copies of {thing} (`counts: {thing}.extra`)", (place,), rollout.of
         )
         return
     range_ = copies(facts, thing)

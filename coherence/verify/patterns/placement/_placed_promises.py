@@ -123,7 +123,7 @@ def _broken(
     lies = f"{total(worst.state)} of {thing} may lie so: {shown(there, worst.state)}"
     held = crowded(facts, there)[0]
     if held:
-        return question.undecided(f"needs where the {held} that others hold lies: {lies}", places, of)
+        return question.undecided(f"where the {held} that others hold lies is not followed: {lies}", places, of)
     if worst.verdict == POSSIBLE and not there.musts:
         needs = f"needs a must for the placement of {thing} (spread by {label} <= 1): {lies}"
         return question.undecided(needs, places, of)

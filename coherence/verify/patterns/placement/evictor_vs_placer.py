@@ -144,7 +144,7 @@ def _without(loops: list[EvictingLoop], one: EvictingLoop) -> tuple[EvictingLoop
 def _beside(proof: Finding, every: list[str]) -> Finding:
     """Returns a proof about one loop as an open answer: others evict the same members, and go on or are not counted."""
     others = " and ".join(name for name in every if name not in proof.of)
-    needs = f"needs when {others} comes to rest, which evicts the same members; without it: {proof.message}"
+    needs = f"not decided beside {others}, which evicts the same members; without it: {proof.message}"
     return QUESTION.undecided(needs, proof.places, proof.of)
 
 
@@ -186,7 +186,8 @@ def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase, *, surely:
     if verdicts & {CERTAIN}:
         loop = next((site.adder for site in there.sites if site.adder), None) or adders(facts, there)
         if loop is not None and not _even_with_most(facts, case, there):
-            return QUESTION.undecided(f"needs when {loop} adds places for {case.thing}, and where", places, (*of, loop))
+            why = f"when {loop} adds places for {case.thing}, and where, is not followed"
+            return QUESTION.undecided(why, places, (*of, loop))
         return _conflict(subject, facts, case, there, results, places, certain=certain)
     if UNKNOWN in verdicts:
         bound = f"{MOST_STATES} states"
@@ -199,7 +200,7 @@ def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase, *, surely:
     if WAITS in verdicts:
         names = " and ".join((*case.names, *(one.name for one in case.beside)))
         return QUESTION.undecided(
-            f"needs how soon each of {names} acts: what one keeps going, another ends", places, of
+            f"how soon each of {names} acts is not followed: what one keeps going, another ends", places, of
         )
     if BLOCKED in verdicts:
         return QUESTION.undecided(f"needs a placement of all {case.thing}: its rules leave none", places, of)

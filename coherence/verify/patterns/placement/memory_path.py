@@ -127,7 +127,7 @@ def _needs(engine: Engine, sequences: Fraction, most: int | None) -> str:
     if most is None:
         return f"needs the longest prompt and answer (`max`) of what {engine.name} serves"
     bound = f"{sequences} of the longest requests hold more than {engine.server.blocks} blocks"
-    return f"needs how often requests of {engine.name} are long at once: {bound}, and as many of the mean ones do not"
+    return f"how often requests of {engine.name} are long at once is open: {bound}, and as many of the mean ones do not"
 
 
 def _held(workload: Workload, which: str, block: int) -> int | None:

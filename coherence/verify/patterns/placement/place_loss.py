@@ -98,13 +98,13 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
         return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, (thing,), bound=bound)
     held = crowded(facts, there)[0] if loss.verdict == NONE else ""
     if held:
-        needs = f"needs where the {held} that others hold lies: without them each of {thing} finds a place again"
+        needs = f"where the {held} that others hold lies is not followed: without them each {thing} finds a place again"
         return QUESTION.undecided(needs, places, (thing,))
     if loss.verdict == NONE:
         return _proved(facts, there, (low, high), places, _certificate([one for _, one in outcomes]))
     loop = adder_of(facts, there)
     if loop is not None:
-        needs = f"needs when {loop} adds places: {_lost_text(there, loss)}, and some of {thing} find none"
+        needs = f"when {loop} adds places is not followed: {_lost_text(there, loss)}, and some of {thing} find none"
         return QUESTION.undecided(needs, places, (thing, loop))
     certain = all(outcome.verdict == CERTAIN for _, outcome in outcomes)
     return _conflict(subject, facts, there, loss, (low, high), places, certain=certain)

@@ -138,7 +138,7 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
             return QUESTION.undecided(needs, places, (*of, *evicts))
         held = "" if waiting else _crowding(facts, there, low, high)
         if held:
-            needs = f"needs where the {held} that others hold lies: without them every one of {thing} has a place"
+            needs = f"where the {held} that others hold lies is not followed: without them each {thing} has a place"
             return QUESTION.undecided(needs, places, of)
         return _proved(results, there, low, high, places, of)
     loop = adders(facts, there)

@@ -67,6 +67,10 @@ def _reason(subject: Subject, promise: Promise) -> str:
     model = subject.model
     paths = [model.resolve(word) for word in words]
     undriven = [path for path in paths if model.kind(path) == "input"]
+    timers = [path for path in undriven if path in subject.design.timers]
+    if timers:
+        said = f"{timers[0]} is a timer, and no condition reads whether one has fired"
+        return f"{said}: promise `after e then {timers[0]} within T` or `a before {timers[0]}`"
     if undriven:
         needs = f"needs what drives {' and '.join(undriven)}: nothing in the design states or writes it"
         stays = subject.design.places and not any("lost" in given for given in subject.design.places.values())

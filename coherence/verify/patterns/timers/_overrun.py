@@ -63,7 +63,7 @@ def _prolonged(design: Design, case: OverrunCase) -> OverrunCase:
     interruptions = orders.interruptions(design, case.order.first)
     if case.relation != "before" or not interruptions.spoil(case.order):
         return case
-    needs = f"needs whether {interruptions.words} prolongs what {case.timer.name} waits for"
+    needs = f"whether {interruptions.words} prolongs what {case.timer.name} waits for is not decided"
     return replace(case, relation="unknown", needs=needs, loops=interruptions.loops)
 
 

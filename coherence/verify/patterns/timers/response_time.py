@@ -165,7 +165,7 @@ def _answer(
     quick = min(kind, key=lambda way: way.reached.latest or way.reached.earliest)
     late = all(w.reached.latest is not None and w.reached.latest > w.limit for w in kind)
     if late and beside:
-        return _undecided(quick, f"needs when '{beside}' brings it about without '{way.start}'")
+        return _undecided(quick, f"when '{beside}' brings it about without '{way.start}' is not followed")
     if late and not any(link.missing and link.inner is None for w in kind for link in w.chain):
         return _conflict(subject, quick, certain=all(w.reached.earliest > w.limit for w in kind))
     if missing := way.missing:
@@ -176,12 +176,12 @@ def _answer(
             way, f"needs what starts {rest.removesuffix(' starts')}: how long it rests before is not said"
         )
     if way.unless:
-        return _undecided(way, f"needs what happens when {way.unless} is ended first (its `unless`)")
+        return _undecided(way, f"what comes of it where {way.unless} is ended first (its `unless`) is not followed")
     if outside and len(kind) == 1 and (limited := _limited(subject, way)) is not None:
         return limited
     held = orders.interruptions(subject.design, way.chain)
     if held.loops and way.window.latest + held.longest > way.limit:
-        return _undecided(way, f"needs whether {held.words} prolongs it")
+        return _undecided(way, f"whether {held.words} prolongs it is not decided")
     return _proved(way, way.window.latest)
 
 

@@ -268,12 +268,12 @@ def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]
     names = " and ".join(other.name for other in causes)
     message = f"{cause.name} comes at most {most[0]} times in {span}: {budget.limit.name} holds"
     if sum(most) > budget.lives:
-        needs = f"needs how often {names} come together in {span}: alone {message}"
+        needs = f"together {names} may come more than {budget.lives} times in {span}: alone {message}"
         return QUESTION.undecided(needs, places, (*_of(budget, cause), *(other.name for other in causes)))
     beside = _beside(facts, budget, causes)
     certain = next((departure for departure in beside if departure.certain), None)
     if certain is not None:
-        needs = f"needs how often {certain.name} comes in {span}: alone {message}"
+        needs = f"how often {certain.name} comes in {span} is not followed: alone {message}"
         return QUESTION.undecided(needs, (*places, certain.place.labelled("counts too")), _of(budget, cause))
     gaps = " ".join(f"(>= (* {n}.0 {rational(low)}) {rational(window)})" for n, low in zip(most, lows, strict=True))
     claim = f"(and (>= {budget.lives}.0 (+ 0.0 {' '.join(f'{n}.0' for n in most)})) {gaps})"

@@ -118,9 +118,8 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
             return never
         interruptions = orders.interruptions(subject.design, order.first)
         if interruptions.spoil(order):
-            return _undecided(
-                pair, order, f"needs whether {interruptions.words} prolongs what comes first", loops=interruptions.loops
-            )
+            why = f"whether {interruptions.words} prolongs what comes first is open"
+            return _undecided(pair, order, why, loops=interruptions.loops)
         return _proved(pair, order, touching=relation == "touches")
     if (lift := _always_lifted(subject.design, pair.second)) is not None:
         return _lifted(pair, order, lift)

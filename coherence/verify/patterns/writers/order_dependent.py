@@ -121,7 +121,7 @@ def _unranked(read: str, steering: Sequence[tuple[str, Loop]]) -> Iterator[Findi
         if first == second or ranked:
             continue
         places = (left.place.labelled(f"moves {first} by {read}"), other.place.labelled(f"moves {second} by {read}"))
-        needs = f"needs how {read} follows from {first} and {second}: which loop acts first may decide where both rest"
+        needs = f"needs {read} as an expression of {first} and {second}: who acts first may decide where both rest"
         yield QUESTION.undecided(needs, places, (left.name, other.name))
 
 
