@@ -69,8 +69,8 @@ def _reason(subject: Subject, promise: Promise) -> str:
     undriven = [path for path in paths if model.kind(path) == "input"]
     timers = [path for path in undriven if path in subject.design.timers]
     if timers:
-        said = f"{timers[0]} is a timer, and no condition reads whether one has fired"
-        return f"{said}: promise `after e then {timers[0]} within T` or `a before {timers[0]}`"
+        remedy = f"promise `after e then {timers[0]} within T` or `a before {timers[0]}`"
+        return f"{timers[0]} is a timer, and no condition reads whether one has fired: {remedy}"
     if undriven:
         needs = f"needs what drives {' and '.join(undriven)}: nothing in the design states or writes it"
         stays = subject.design.places and not any("lost" in given for given in subject.design.places.values())
