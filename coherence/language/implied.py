@@ -227,6 +227,12 @@ def _with_numbers(design: Design, index: Mapping[str, str], loop: Loop) -> Loop:
         return _number(design, index, stated) or stated if isinstance(stated, Formula) else stated
 
     def exact(stated: Any) -> Any:
+        if (
+            isinstance(stated, Formula)
+            and design.boundaries
+            and any(isinstance(node, Name) for node in walk(stated.tree))
+        ):
+            return stated  # what is read across a boundary is not what stands there
         value = number(stated)
         return value if isinstance(value, Quantity) and value.exact else stated
 

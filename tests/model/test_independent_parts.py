@@ -15,7 +15,8 @@ placement: {{web: [spread by node <= 1], db: [spread by zone <= 1]}}
 
 
 @pytest.mark.parametrize(
-    ("room", "need", "apart"), [("", "", True), (", room: 3", "", False), (", memory: 64 GiB", ", needs: 1 GiB", False)]
+    ("room", "need", "apart"),
+    [("", "", True), (", room: 3", "", False), (", memory: 64 GiB", ", needs: {memory: 1 GiB}", False)],
 )
 def test_things_on_places_without_room_to_share_are_asked_about_apart(room: str, need: str, apart: bool) -> None:
     found = parts(read_text(PLACED.format(room=room, need=need if room else "")))
