@@ -4,6 +4,7 @@ Two signals that drift, or that follow the day, agree without touching each othe
 do not.  Each declared influence is estimated a second time beside the controls with which undeclared couplings are
 tested; where the two estimates are further apart than chance allows, neither is told.  And where what is left of the
 effect, beside a cause, remembers longer than a batch of the record, the intervals would be too narrow: none is told.
+In a record that shows no day twice, what keeps to hours of a day in both cannot be held fixed: it is refused as well.
 
 SOURCE: Granger and Newbold 1974, Spurious regressions in econometrics; Hausman 1978, Specification tests.
 """
@@ -22,22 +23,38 @@ from coherence.causal.fitting.clocks import Clocks
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import Fitted, FittedNode, node_of
 from coherence.causal.fitting.gram import Column, grams
+from coherence.causal.fitting.single_days import hours_of_day
 from coherence.causal.session.couplings import MEMORY
 
 APART = 3.5  # standard errors of the difference
 MATERIAL = 0.1  # of the estimate: a smaller difference is let stand
 ROWS = 5  # for each regressor, at least
 LEAST, EXACT = 40, 1e-9
+HOUR = 3600.0  # s
 LONGEST = 0.7  # of a batch: memory of what an estimate averages
 
 
 def without_slow_confounding(series: Series, fitted: Fitted) -> Fitted:
     """Returns the fit with equations refused whose coefficients do not stand beside the controls."""
+    fitted = fitted.having(_with_one_day(series, fitted))
     clocks = fitted.plan.clocks
     timed = clocks.added(series)
     return fitted.having(
         refused for node in fitted.nodes.values() for refused in _refused(timed, node, clocks, fitted.batches)
     )
+
+
+def _with_one_day(series: Series, fitted: Fitted) -> Iterator[Equation]:
+    """Yields the equations without the influence of causes that have hours of a day, as their effect has."""
+    of_hours = hours_of_day(series)
+    for effect, node in fitted.nodes.items():
+        equation = node.equation
+        lost = tuple(column for column in equation.columns if column[0] in of_hours and column[0] != effect)
+        if effect in of_hours and lost and not equation.exact and not equation.lost:
+            names = " and ".join(dict.fromkeys(name for name, _ in lost))
+            record = f"a record of {render_number(len(series) * series.step / HOUR)} hours"
+            why = f"{names} and {effect} keep to hours of a day, which cannot be told from an influence in {record}"
+            yield replace(equation, lost=lost, refused=why, measure=("two days or more",))
 
 
 def _refused(timed: Series, node: FittedNode, clocks: Clocks, batches: int) -> Iterator[Equation]:
