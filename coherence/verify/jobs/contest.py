@@ -22,11 +22,12 @@ from coherence.language.sentences import Admission, Event, Preemption
 from coherence.language.words import ACTIVITIES
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap
+from coherence.verify.facts.members_that_stay import may_go
 from coherence.verify.facts.ranges import Values
 from coherence.verify.jobs.capacity import alike, supplies
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.pools import JobPool, open_pools, pools_of
-from coherence.verify.jobs.selectors import STAY, may_go
+from coherence.verify.jobs.selectors import STAY
 
 Amount: TypeAlias = Fraction | int  # exact; whole amounts as int, which is ten times faster
 State: TypeAlias = tuple[tuple[int, ...], ...]  # per kind, per job: members that hold their needs, sorted

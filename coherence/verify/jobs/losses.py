@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
+from coherence.verify.facts.members_that_stay import DRAINED
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN, placement
 from coherence.verify.jobs.placing import (
     EVICT,
@@ -21,7 +22,6 @@ from coherence.verify.jobs.placing import (
     put,
     total,
 )
-from coherence.verify.jobs.selectors import DRAINED
 from coherence.verify.jobs.sites import Cluster, without
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore
 

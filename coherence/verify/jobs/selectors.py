@@ -15,7 +15,7 @@ from coherence.language.sentences import Admittance
 
 NODE_WORDS = ("node", "host", "hostname", "machine", "server")
 OPEN, CLOSED, EXCLUDED = "open", "closed", "excluded"
-TAINT, LOST, DRAINED = "taint", "lost", "drained"
+TAINT = "taint"
 STAY = "every place is there: none is lost or drained (COH229 asks what follows where one goes)"
 
 
@@ -44,11 +44,6 @@ def label_of(name: str, given: Mapping[str, Any], by: str) -> str:
 def text_of(value: Any) -> str:
     """Returns the words of a label."""
     return str(value.text).strip("'\"")
-
-
-def may_go(design: Design) -> bool:
-    """Decides whether some place may go away."""
-    return any(kind in given for given in design.places.values() for kind in (LOST, DRAINED))
 
 
 def is_selective(design: Design, thing: str) -> bool:

@@ -17,9 +17,10 @@ from coherence.language.design import Component, Design, Job, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, Spread, Ties
 from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.facts.members_that_stay import DRAINED, LOST, may_go
 from coherence.verify.jobs.contest import ALONE, TOGETHER, WAITING
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.selectors import DRAINED, EXCLUDED, LOST, NODE_WORDS, OPEN, admissions_of, may_go, text_of
+from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissions_of, text_of
 
 MOST_NODES = 500
 ROOM = "nothing else takes room on these places"

@@ -62,9 +62,9 @@ from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
-from coherence.verify.facts.design_facts import PLACED, REMAINS, DesignFacts, as_many, copies, known, scalers
+from coherence.verify.facts.design_facts import PLACED, DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import cap, place_of
-from coherence.verify.jobs.selectors import may_go
+from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.offered_load import (
@@ -243,9 +243,8 @@ def members_stay(facts: DesignFacts, thing: str) -> tuple[Departure | None, tupl
     failing = any(facts.range(Name(path)).high != 0 for path in paths(thing) if path in facts.quantities)
     component = facts.design.components[thing]
     placed = component.needs or component.runs_on is not None or thing in facts.design.placement
-    stated = ((f"none of {thing} fails", failing or gone), (PLACED.format(thing), placed),
-              (REMAINS.format(thing), may_go(facts.design)))  # fmt: skip
-    assumed = tuple(words for words, needed in stated if needed)
+    stated = ((f"none of {thing} fails", failing or gone), (PLACED.format(thing), placed))
+    assumed = (*(words for words, needed in stated if needed), *unmoved(facts.design, thing))
     return next((departure for departure in gone if departure.certain), None), assumed
 
 

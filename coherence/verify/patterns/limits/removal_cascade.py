@@ -11,6 +11,8 @@ trigger is evaluated where it decides: it must stay true from k on.
 One event may also start a timer of every member (`from: backbone.repair starts`, `per: dns`): what it takes out goes at
 once.  A promise about how many are left (`always dns.listed >= 1`) is held against both.
 
+A proof counts what the removal takes, and names what else may take members: places that go away, updates.
+
 The same numbers decide whether an ejection cap leaves enough: with m ejected, (N - m) mu <= lambda is an outage that
 the failing members alone would not have been.  Where two loops share one cap, it may
 withhold what both would take out: more fail together (`failing:`) than the cap lets go.  An autoscaler helps until
@@ -59,6 +61,7 @@ from coherence.language.expressions.tree import Number, Tree, rename
 from coherence.language.sentences import Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
+from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits._withheld import absences as cap_absences
 from coherence.verify.patterns.limits._withheld import withheld
@@ -131,7 +134,7 @@ def _ending(facts: DesignFacts, removal: Removal) -> Iterator[Finding]:
             f"may go: at most {most} of {members}"
         )
         numbers: Numbers = {"may be out": (most, ""), "members": (members, "")}
-        assumed = held_back(facts, removal)
+        assumed = (*unmoved(facts.design, removal.thing), *held_back(facts, removal))
         places, of = (*removal.places, *_where(facts, removal)), _of(removal, None)
         yield QUESTION.absent(message, places, of, arithmetic(numbers), assumptions=assumed)
 
@@ -357,7 +360,8 @@ def _survivors_answer(
     evidence = arithmetic(_numbers(rates, worst), certificate=Certificate(claim=f"(and true {claims})").script())
     fewer = (f"at most {most} of {removal.thing} fail together",) if most is not None else ()
     others = (f"{' and '.join(d.name for d in beside)} takes none of {removal.thing} meanwhile",) if beside else ()
-    together = (*fewer, *others, *held_back(facts, removal), *as_many(facts, removal.thing, worst.members))
+    stay = (*unmoved(facts.design, removal.thing), *held_back(facts, removal))
+    together = (*fewer, *others, *stay, *as_many(facts, removal.thing, worst.members))
     yield QUESTION.proved(message, places, _of(removal, rates), evidence, assumptions=together)
 
 

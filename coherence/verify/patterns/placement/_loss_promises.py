@@ -15,6 +15,7 @@ from coherence.language.sentences import Promise
 from coherence.language.words import COUNTS
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.members_that_stay import DRAINED
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.jobs.count_ranges import count_range, render_verdicts, variants
 from coherence.verify.jobs.eviction import counted, evictor
@@ -23,7 +24,6 @@ from coherence.verify.jobs.losses import BLOCKED
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
-from coherence.verify.jobs.selectors import DRAINED
 from coherence.verify.jobs.sites import ROOM, Cluster, crowded
 from coherence.verify.patterns.placement.place_loss import (
     BOUND,

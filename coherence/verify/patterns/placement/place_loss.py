@@ -41,13 +41,13 @@ from coherence.language.design import needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import REMAINS, DesignFacts, known
 from coherence.verify.facts.limits import NOT_HELD_BACK
+from coherence.verify.facts.members_that_stay import DRAINED, LOST
 from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
 from coherence.verify.jobs.losses import BLOCKED, PlaceLoss, losses
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import places_for_all
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
-from coherence.verify.jobs.selectors import DRAINED, LOST
 from coherence.verify.jobs.sites import ROOM, Cluster, cluster, crowded
 from coherence.verify.patterns.writers._pair import Numbers
 

@@ -9,6 +9,8 @@ many, gives a run a number of lives.
   bounded length (`takes` of x, where x does not come back) is a window of its own.
   A limit that counts a timer by its name (`counts: renew`) bounds how often it fires: a certificate that is renewed
   every 30 s, of an issuer that gives 50 a week.
+  What the design takes away itself counts where it evicts; updates, scaling down and the loss of places are named as
+  what a proof leaves out, and that an eviction is a failure as what a conflict supposes.
   Failures that come by chance (`mtbf` of x) spend one without a window in the mean after n + 1 times as long.
 - *Scope.*  A limit on `job.restarts` counted `per: agent` bounds each agent, not the job: with N agents the job has N
   budgets, and an agent that comes back (`returns`) begins with a new one, so nothing bounds the job.
@@ -60,8 +62,9 @@ from coherence.language.design import Design, Limit, Timer
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.design_facts import DesignFacts, known, scalers
 from coherence.verify.facts.limits import cap
+from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import (
@@ -278,7 +281,10 @@ def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]
     gaps = " ".join(f"(>= (* {n}.0 {rational(low)}) {rational(window)})" for n, low in zip(most, lows, strict=True))
     claim = f"(and (>= {budget.lives}.0 (+ 0.0 {' '.join(f'{n}.0' for n in most)})) {gaps})"
     evidence = arithmetic(_numbers(budget, cause), certificate=Certificate(claim=claim).script())
-    others = tuple(f"{departure.name} takes none of {budget.thing} meanwhile" for departure in beside)
+    others = (
+        *(f"{departure.name} takes none of {budget.thing} meanwhile" for departure in beside),
+        *_uncounted(facts, budget),
+    )
     return QUESTION.proved(message, places, _of(budget, cause), evidence, assumptions=(*budget.assumed, *others))
 
 
@@ -288,6 +294,16 @@ def _beside(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence])
         return []
     own = {cause.name for cause in causes} | ({f"{budget.thing}.mtbf"} if budget.signal.startswith("evict") else set())
     return [departure for departure in departures(facts, budget.thing) if departure.name not in own]
+
+
+def _uncounted(facts: DesignFacts, budget: FailureBudget) -> Iterator[str]:
+    """Yields what is assumed of members that the design itself takes away for another reason than a failure."""
+    if budget.thing not in facts.design.components:
+        return
+    yield from unmoved(facts.design, budget.thing)
+    loops = " and ".join(scalers(facts, budget.thing))
+    if loops:
+        yield f"what {loops} takes away of {budget.thing} counts as none of its {budget.signal}"
 
 
 def _of(budget: FailureBudget, cause: Recurrence) -> tuple[str, ...]:
@@ -317,8 +333,17 @@ def _spent(subject: Subject, budget: FailureBudget, cause: Recurrence, *, certai
     )
     return QUESTION.conflict(
         message, _places(budget, cause), _of(budget, cause), arithmetic(_numbers(budget, cause), witness=steps),
-        certain=certain, repairs=_repairs(subject, budget, cause),
+        certain=certain, assumptions=_counted(subject.design, budget, cause), repairs=_repairs(subject, budget, cause),
     )  # fmt: skip
+
+
+def _counted(design: Design, budget: FailureBudget, cause: Recurrence) -> tuple[str, ...]:
+    """Returns what is assumed where evictions by the design itself spend a budget of failures, crashes or restarts."""
+    timer = design.timers.get(cause.name)
+    evicts = cause.name in design.loops or (timer is not None and timer.then is not None and "evict" in timer.then.text)
+    if not evicts or budget.signal == FIRINGS or budget.signal.startswith("evict"):
+        return ()
+    return (f"an eviction by {cause.name} counts as one of the {budget.signal} of {budget.thing}",)
 
 
 def _repairs(subject: Subject, budget: FailureBudget, cause: Recurrence) -> Iterator[Repair]:
