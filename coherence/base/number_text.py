@@ -10,7 +10,7 @@ import itertools
 import math
 from fractions import Fraction
 
-from coherence.base.units import ONE, SECOND, Dimension, UnitError, unit
+from coherence.base.units import ONE, SECOND, Dimension, UnitError, quantity, unit
 
 _PART_DIGITS = 4000
 _PART = 10**_PART_DIGITS
@@ -38,8 +38,20 @@ def render_quantity(value: Fraction | float, dimension: Dimension = ONE) -> str:
 
 
 def render_prefixed(value: Fraction | float, unit_text: str) -> str:
-    """Renders watts and bytes, also per something, with a prefix: `10 kW`, `6 GB/s`, `2 TB`, `2 TiB`."""
-    return min((_with_prefix(value, unit_text, step) for step in _PREFIXED[unit_text.partition("/")[0]]), key=len)
+    """Renders watts and bytes, also per something, with a prefix: `10 kW`, `6 GB/s`, `2 TB`, `2 TiB`.
+
+    Of two prefixes the one is taken that shows the value exactly, and the shorter text of two such.
+    """
+    written = [_with_prefix(value, unit_text, step) for step in _PREFIXED[unit_text.partition("/")[0]]]
+    return min(written, key=lambda text: (not _reads_back(text, value), len(text)))
+
+
+def _reads_back(text: str, value: Fraction | float) -> bool:
+    """Decides whether a text is read as this value exactly."""
+    try:
+        return quantity(text)[0] == value
+    except UnitError:
+        return False
 
 
 def _with_prefix(value: Fraction | float, name: str, step: int) -> str:

@@ -109,7 +109,7 @@ def _is_expression(text: str) -> bool:
 
 
 _OTHER_RANGE = re.compile(
-    rf"[\[(]?(?:from |between )?({units.NUMBER})\s*([^\s,]*)\s*(?:\.\.+|…|-|–|—|to |and |,)"
+    rf"[\[(]?(?:from |between )?({units.NUMBER})\s*([^\s,]*)\s*(?:\.\.+|…|-|–|—|to |and |,(?=\s))"
     rf"\s*({units.NUMBER})\s*([^\])]*)[\])]?"
 )
 

@@ -253,6 +253,7 @@ def test_what_is_proposed_for_a_value_is_one(text: str) -> None:
         (6 * 10**9, "B/s", "6 GB/s"),
         (450_000, "W", "450 kW"),
         (999, "B", "999 B"),
+        (3 * 2**29, "B", "1.5 GiB"),
     ],
 )
 def test_bytes_and_watts_have_the_prefix_that_is_shorter(value: int, unit: str, text: str) -> None:
