@@ -58,7 +58,8 @@ class QueuePath:
 
     `most`: the longest time; None where nothing bounds it.  `open`: what would say that it is no longer than `time`.
     `assumed`: what `most` takes for granted.  `cap`: a limit on requests in flight that keeps queues shorter.  `cut`:
-    the calls that give up where it takes longer than their limit.
+    the calls that give up where it takes longer than their limit.  `beside`: the queues of calls made at once with
+    these, or in an order that nothing states: they count in `most` alone.
     """
 
     queues: tuple[FullQueue, ...] = ()
@@ -69,6 +70,12 @@ class QueuePath:
     assumed: tuple[str, ...] = ()
     cap: tuple[Limit, Quantity] | None = None
     cut: tuple[str, ...] = ()
+    beside: tuple[FullQueue, ...] = ()
+
+    @property
+    def every(self) -> tuple[FullQueue, ...]:
+        """Returns all queues that a request may pass, those that count in the longest time alone as well."""
+        return (*self.queues, *self.beside)
 
     def then(self, other: QueuePath) -> QueuePath:
         """Returns this path and another one after it."""
@@ -76,15 +83,19 @@ class QueuePath:
             (*self.queues, *other.queues), self.served + other.served, self.time + other.time,
             None if self.most is None or other.most is None else self.most + other.most,
             first_open((self, other)), tuple(dict.fromkeys((*self.assumed, *other.assumed))),
-            cut=tuple(dict.fromkeys((*self.cut, *other.cut))),
+            cut=tuple(dict.fromkeys((*self.cut, *other.cut))), beside=(*self.beside, *other.beside),
         )  # fmt: skip
 
     def within(self, end: Fraction, call: str) -> QueuePath:
-        """Returns the path for a call that waits no longer than this."""
-        queues = tuple(replace(queue, wait=min(queue.wait, end)) for queue in self.queues)
+        """Returns the path for a call that waits no longer than this: what it has left by then keeps it no more."""
+        queues, left = list[FullQueue](), end
+        for queue in self.queues:
+            queues += [replace(queue, wait=min(queue.wait, left))] if left or not queues else []
+            left = max(ZERO, left - queue.wait)
+        beside = tuple(replace(queue, wait=min(queue.wait, end)) for queue in self.beside)
         most = end if self.most is None else min(self.most, end)
         cut = (call,) if self.most is None or self.most > end else self.cut
-        return replace(self, queues=queues, time=min(self.time, end), most=most, cut=cut)
+        return replace(self, queues=tuple(queues), time=min(self.time, end), most=most, cut=cut, beside=beside)
 
 
 def first_open(parts: Iterable[QueuePath]) -> str:
@@ -181,7 +192,10 @@ def _longest_of(thing: str, calls: Sequence[Call], parts: Sequence[QueuePath]) -
     order = f"the order of the calls of {thing} (`stage`)" if unordered else ""
     most = (sum(mosts, ZERO) if unordered else max(mosts)) if len(mosts) == len(parts) else None
     cut = tuple(dict.fromkeys(name for part in parts for name in part.cut))
-    return replace(longest, most=most, open=order or first_open(parts), cut=cut)
+    assumed = tuple(dict.fromkeys(words for part in parts for words in part.assumed))
+    others = (queue for part in parts if part is not longest for queue in part.every)
+    beside = (*longest.beside, *others)
+    return replace(longest, most=most, open=order or first_open(parts), assumed=assumed, cut=cut, beside=beside)
 
 
 def _stages(calls: Sequence[Call]) -> Iterable[list[Call]]:
@@ -254,14 +268,14 @@ def worked_apart(facts: DesignFacts, workload: Workload, path: QueuePath) -> str
     from coherence.verify.queues.service_means import mean_service
 
     mean = mean_service(workload)
-    if mean is None or mean.high <= min(queue.members / queue.rate for queue in path.queues):
+    if mean is None or mean.high <= min(queue.members / queue.rate for queue in path.every):
         return ""
     for thing in facts.design.components:
         load, each = offered(facts, thing), each_serves(facts, thing)
         by_time = not each[1] if each is not None else mixed_rate(facts, thing) is not None
         if load is not None and workload.name in load.names and by_time:
             return ""
-    at = " and ".join(queue.thing for queue in path.queues)
+    at = " and ".join(queue.thing for queue in path.every)
     return f"one time of a request: {workload.name} says {mean}, and {at} by what they serve another one"
 
 

@@ -10,11 +10,10 @@ of places.
 A loop takes from a fullest place; one whose condition fuller places end (`count of web by node < 4`: it packs) from one
 that is emptiest.  Several loops that evict one thing are one relation, in which whoever's condition holds may act next:
 each may come to rest alone, and all together never.  One whose condition holds all the time acts some day, so that it
-may end the rounds of another one; one whose condition holds now and then need never
-act.  Several preferences of the placer are added up, each times its weight
-(`prefer spread by node <= 1 weight 3`, `prefer on zone a weight 1`); without weights a proof holds however it weighs
-them.  Places that are not selected (`only on zone a`), or closed by a taint that is not borne (`taint: gpu` of a place,
-`tolerates gpu`), take no member.
+may end the rounds of another one; one whose condition holds now and then need never act.  Several preferences of the
+placer are added up, each times its weight (`prefer spread by node <= 1 weight 3`, `prefer on zone a weight 1`); without
+weights a proof holds however it weighs them.  Places that are not selected (`only on zone a`), or closed by a taint
+that is not borne (`taint: gpu` of a place, `tolerates gpu`), take no member.
 
 Where some answers of the placer go on and others come to rest, a conflict supposes that it may choose alike for ever;
 with `ties at random` (as the scheduler of Kubernetes does among nodes of equal score) the rounds must last whatever it

@@ -8,13 +8,13 @@ beyond the deadline, requests are late while no queue is over its limit and no p
 even where each wait is within the deadline.  Where the sum is within it, and nothing else can keep a request, that is a
 proof for members that serve at their rates: waits of random services have no longest one.
 
-Of calls that are made at once the longest counts; a caller waits no longer than the limit of its call.  At a thing that
-is called by members of others, which they hold meanwhile, no more wait than these have members, and of a workload no
-more than it may have in flight.  Queues that are not served in the order of arrival keep nobody for a time that is
-known.  Of members that loops give, a proof counts the fewest and a conflict the most.  A time of a thing or of a
-workload that is longer than the rates say is asked about, and so is the wait for a link; the `call_delay` of boundaries
-between two things counts.  A queue that is too long for the limit of one call, and a
-pool that does not serve what comes, are `overload`: nothing is said of these here.
+Of calls that are made at once the longest counts, of calls without an order at most all.  A caller waits no longer than
+the limit of its call.  At a thing that is called by members of others, which they hold meanwhile, no more wait than
+these have members, and of a workload no more than it may have in flight.  Queues that are not served in the order of
+arrival keep nobody for a time that is known.  Of members that loops give, a proof counts the fewest and a conflict the
+most.  A time of a thing or of a workload that is longer than the rates say is asked about, and so is the wait for a
+link; the `call_delay` of boundaries between two things counts.  A queue that is too long for the limit of one call, and
+a pool that does not serve what comes, are `overload`: nothing is said of these here.
 
 ## Why it hurts
 Alarms watch queues one by one, and each of them is green.  What users wait is the sum.
@@ -125,7 +125,12 @@ def _shared(facts: DesignFacts, workload: Workload, path: QueuePath) -> QueuePat
 
 
 def _within_room(facts: DesignFacts, workload: Workload, path: QueuePath, room: Fraction) -> QueuePath:
-    """Returns the path with queues of no more than are in flight, where none of these has been left by its caller."""
+    """Returns the path with queues of no more than are in flight, where none of these has been left by its caller.
+
+    As it is where calls are made at once, or without an order: its queues are not all that a request passes.
+    """
+    if path.beside:
+        return path
     queues = tuple(
         replace(queue, most=most, wait=min(queue.wait, most / queue.rate))
         for queue, most in ((own, min(own.most, room)) for own in path.queues)
@@ -151,13 +156,14 @@ def _ends(facts: DesignFacts, workload: Workload, deadline: Quantity, path: Queu
     """Returns the proof that requests end with the fewest members that they may find, or what it lacks."""
     twice = worked_apart(facts, workload, path)
     path = replace(path, most=None, open=twice) if twice else path
-    held = [*held_up(facts, (workload.name, *(queue.thing for queue in path.queues)))]
+    held = [*held_up(facts, (workload.name, *(queue.thing for queue in path.every)))]
     places, of = _places(workload, deadline, path), _of(workload, path)
     if held or path.most is None or path.most > deadline.low:
         needs = held[0] if held and path.most is not None and path.most <= deadline.low else path.open
         needs = needs or f"that the members of {path.queues[0].thing} do not begin at once"
+        alone = replace(path, beside=())
         ends = f"requests of {workload.name} take {render_seconds(path.time)} of {render_seconds(deadline.low)}"
-        return QUESTION.undecided(f"needs {needs}: without it {ends} where {_full(path)}", places, of)
+        return QUESTION.undecided(f"needs {needs}: without it {ends} where {_full(alone)}", places, of)
     over = f"are answered or given up by {' or '.join(path.cut)}" if path.cut else "end"
     message = (
         f"requests of {workload.name} {over} within {render_seconds(path.most)} of {render_seconds(deadline.low)} "
@@ -169,32 +175,38 @@ def _ends(facts: DesignFacts, workload: Workload, deadline: Quantity, path: Queu
 
 
 def _full(path: QueuePath) -> str:
-    return f"{len(path.queues)} queues are full, each within its limit" if len(path.queues) > 1 else "its queue is full"
+    full = len({queue.thing for queue in path.every})
+    return f"{full} queues are full, each within its limit" if full > 1 else "its queue is full"
 
 
 def _waits(path: QueuePath) -> str:
-    return ", ".join(f"{render_seconds(queue.wait)} at {queue.thing}" for queue in path.queues)
+    listed = [
+        ", ".join(f"{render_seconds(queue.wait)} at {queue.thing}" for queue in queues)
+        for queues in (path.queues, path.beside) if queues
+    ]  # fmt: skip
+    return "; beside these ".join(listed)
 
 
 def _of(workload: Workload, path: QueuePath) -> tuple[str, ...]:
     cap = [path.cap[0].name] if path.cap is not None else []
-    return (workload.name, *(name for queue in path.queues for name in (queue.thing, queue.limit.name)), *cap)
+    return (workload.name, *(name for queue in path.every for name in (queue.thing, queue.limit.name)), *cap)
 
 
 def _numbers(path: QueuePath, time: Fraction, deadline: Quantity) -> dict[str, tuple[Fraction, str]]:
-    numbers = {f"wait at {queue.thing}": (queue.wait, "s") for queue in path.queues}
+    numbers = {f"wait at {queue.thing}": (queue.wait, "s") for queue in path.every}
     return numbers | {"together": (time, "s"), "deadline": (deadline.low, "s")}
 
 
 def _places(workload: Workload, deadline: Quantity, path: QueuePath) -> tuple[Place, ...]:
     limits = (
-        place_of(queue.limit.at_most, queue.limit).labelled(f"so many wait at {queue.thing}") for queue in path.queues
+        place_of(queue.limit.at_most, queue.limit).labelled(f"so many wait at {queue.thing}") for queue in path.every
     )
     caps = [path.cap[1].place.labelled(f"so many of {workload.name} at once")] if path.cap is not None else []
     return (deadline.place.labelled(f"{workload.name} waits no longer"), *limits, *caps)
 
 
 def _conflict(subject: Subject, workload: Workload, deadline: Quantity, path: QueuePath) -> Finding:
+    path = replace(path, beside=())
     alone = next((queue for queue in path.queues if queue.wait > deadline.low), None)
     message = (
         f"requests of {workload.name} take {render_seconds(path.time)} of {render_seconds(deadline.low)} where "

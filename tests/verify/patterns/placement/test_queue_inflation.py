@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -149,3 +150,112 @@ def test_no_more_wait_than_members_call_where_cancelling_ends_what_they_wait_for
     assert found.assumptions[1:] == (assumed,)
     (found,) = (own for own in answers(CUT.replace("cancel}", "abandon}")) if own.verdict is Verdict.PROVED)
     assert found.assumptions[1:] == ()
+
+
+CALLS = st.lists(
+    st.tuples(
+        st.integers(1, 9), st.integers(1, 40), st.none() | st.integers(1, 12), st.sampled_from(["", "one", "two"])
+    ),
+    min_size=1,
+    max_size=3,
+)  # rate, what may wait, seconds until it is given up, stage
+
+
+def fan(calls: list[tuple[int, int, int | None, str]]) -> str:
+    """Returns a design of a caller that asks a thing with a queue by each of these calls."""
+    things = ", ".join(f"q{n}: {{copies: 1, rate_per_copy: {rate} req/s}}" for n, (rate, *_) in enumerate(calls))
+    limits = "".join(
+        f"  l{n}: {{counts: q{n}.waiting, at_most: {most} req, when_full: reject}}\n"
+        for n, (_, most, *_) in enumerate(calls)
+    )
+    made = ", ".join(
+        f"{{from: users, to: q{n}, on_timeout: cancel"
+        + (f", deadline: {end} s" if end else "")
+        + (f", stage: {stage}}}" if stage else "}")
+        for n, (_, _, end, stage) in enumerate(calls)
+    )
+    workload = "workload: {users: {rate: 0.1 req/s, deadline: 1000 s}}\n"
+    return f"coherence: 1\n{workload}components: {{{things}}}\nlimits:\n{limits}calls: [{made}]\n"
+
+
+def schedules(calls: list[tuple[int, int, int | None, str]]) -> list[Fraction]:
+    """Returns how long a request takes in each order of its calls, with all queues full, call by call."""
+    lasts = [min(Fraction(most + 1, rate), Fraction(end or 10**6)) for rate, most, end, _ in calls]
+    stages = [stage for *_, stage in calls]
+    if any(stages):
+        orders = [tuple(stage or f"alone {n}" for n, stage in enumerate(stages))]
+    else:
+        orders = [tuple(map(str, order)) for order in product(range(len(calls)), repeat=len(calls))]
+    return [
+        sum((max(t for t, s in zip(lasts, order, strict=True) if s == step) for step in set(order)), Fraction(0))
+        for order in orders
+    ]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(calls=CALLS)
+def test_calls_at_once_in_stages_and_without_an_order_take_what_their_schedules_take(
+    calls: list[tuple[int, int, int | None, str]],
+) -> None:
+    text, times = fan(calls), schedules(calls)
+    path = CallPaths(known(Subject(read_text(text, "d"), {"d": text}))).longest("users")
+    assert path is not None
+    assert (path.time, path.most) == (min(times), max(times))
+    assert {queue.thing for queue in path.every} == {f"q{n}" for n in range(len(calls))}
+    assert sum((queue.wait for queue in path.queues), Fraction(0)) <= path.time
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(rate=st.integers(1, 9), most=st.integers(1, 40), each=st.integers(1, 9), tries=st.integers(2, 4))
+def test_each_try_of_a_call_waits_again(rate: int, most: int, each: int, tries: int) -> None:
+    """A try that fails for another reason takes any time within its limit: all of them are within the bound."""
+    retried = f"on_timeout: cancel, per_try: {each} s, tries: {tries}"
+    text = fan([(rate, most, None, "")]).replace("on_timeout: cancel", retried)
+    path = CallPaths(known(Subject(read_text(text, "d"), {"d": text}))).longest("users")
+    assert path is not None
+    assert path.most is not None
+    one = min(Fraction(most + 1, rate), Fraction(each))
+    longest = max(sum(times) for times in product((Fraction(0), one, Fraction(each)), repeat=tries))
+    assert path.most == longest == tries * each
+    assert path.time <= longest
+
+
+TEN = """coherence: 1
+workload: {users: {rate: 20 req/s, deadline: 80 ms}}
+components: {a: {copies: 1, rate_per_copy: 200 req/s}, b: {copies: 1, rate_per_copy: 100 req/s}}
+limits:
+  la: {counts: a.waiting, at_most: 90 req, when_full: reject}
+  lb: {counts: b.waiting, at_most: 40 req, when_full: reject}
+  few: {counts: users in flight, at_most: 10 req, when_full: reject}
+calls: [{from: users, to: a, stage: one, on_timeout: abandon}, {from: users, to: b, stage: one, on_timeout: abandon}]
+"""
+
+
+def test_ten_in_flight_wait_at_the_slower_of_two_things_that_are_asked_at_once() -> None:
+    """Full, `a` keeps a request longer; of ten in flight the last leaves it after 50 ms, and `b` after 100 ms."""
+    (found,) = answers(TEN)
+    assert found.verdict is Verdict.UNDECIDED
+    (found,) = answers(TEN.replace("80 ms", "2 s"))
+    assert (found.verdict, "2 queues are full" in found.message) == (Verdict.PROVED, True)
+    assert "; beside these 400 ms at b" in found.message
+
+
+def test_requests_that_wait_to_be_let_into_a_thing_that_is_asked_at_once_with_a_slower_one_are_asked_about() -> None:
+    held = TEN.replace("80 ms", "2 s").replace("users in flight, at_most: 10 req, when_full: reject", "WAIT")
+    (found,) = answers(held.replace("WAIT", "b in flight, at_most: 10 req, when_full: wait"))
+    assert (found.verdict, "how long requests wait for few" in found.message) == (Verdict.UNDECIDED, True)
+
+
+def test_a_call_that_gives_up_leaves_what_is_behind_it() -> None:
+    """The caller waits 500 ms: 450 ms for the first queue, and 50 ms of the second one."""
+    text = """coherence: 1
+workload: {users: {rate: 20 req/s, deadline: 2 s}}
+components: {a: {copies: 90, rate_per_copy: 10 req/s}, b: {copies: 1, rate_per_copy: 100 req/s}}
+limits:
+  la: {counts: a.waiting, at_most: 405 req, when_full: reject}
+  lb: {counts: b.waiting, at_most: 90 req, when_full: reject}
+calls: [{from: users, to: a, deadline: 500 ms, on_timeout: cancel}, {from: a, to: b}]
+"""
+    path = CallPaths(known(Subject(read_text(text, "d"), {"d": text}))).longest("users")
+    assert path is not None
+    assert [(queue.thing, queue.wait) for queue in path.queues] == [("a", Fraction(9, 20)), ("b", Fraction(1, 20))]
