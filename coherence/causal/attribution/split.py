@@ -72,7 +72,7 @@ def split(
     mechanisms = {name: part for name, part in system.parts.items() if isinstance(part, Mechanism)}
     if not mechanisms:
         return Split(_linear(fitted, loss, groups or {}, reference or {}, unit))
-    teams, knots = _teams(fitted, system, loss, groups or {})
+    teams, knots = _teams(fitted, system, loss, groups or {}, reference or {})
     played = _play(system, loss, teams, reference or {})
     attribution = _attribution_of(loss, teams, knots, played, unit, reference or {})
     return Split(attribution, tuple(_interactions(loss, teams, played)), mechanisms, "exact Shapley values")
@@ -91,14 +91,14 @@ class _Played:
 
 
 def _teams(
-    fitted: Fitted, system: CausalSystem, loss: str, groups: Mapping[str, Sequence[str]]
+    fitted: Fitted, system: CausalSystem, loss: str, groups: Mapping[str, Sequence[str]], reference: Mapping[str, float]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, Knot]]:
     """player -> its signals.  Signals that cannot be told apart play together; the loss is last."""
     behind = [name for group in system.order for name in group]
     teams: dict[str, tuple[str, ...]] = {}
     knot_of: dict[str, Knot] = {}
     taken: set[str] = set()
-    for knot in knots(fitted, loss):
+    for knot in knots(fitted, loss, reference):
         linear = [name for name in knot.members if name in behind]
         if len(linear) > 1:
             teams[" + ".join(linear)] = tuple(linear)

@@ -20,7 +20,10 @@ import numpy as np
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.data.series import Floats
-from coherence.causal.fitting.fit import Fitted
+from coherence.causal.fitting.fit import Fitted, FittedNode
+from coherence.causal.fitting.gram import Column
+
+OFFSET = 1e-5  # of the amounts that a direction is made of: a smaller one is rounding
 
 
 class NoLastingEffectError(UsageError):
@@ -159,7 +162,8 @@ def attribute(
         levels[fitted.signals.index(name)] = level
     at = fitted.signals.index(loss)
     reach = total(m)[:, at, :]
-    attribution = _attribution_of(fitted, loss, reach * (u - levels), float(x[at]) - reach @ levels, unit)
+    bound = knots(fitted, loss, reference or {})
+    attribution = _attribution_of(fitted, loss, reach * (u - levels), float(x[at]) - reach @ levels, unit, bound)
     return replace(attribution, against=against(reference or {}))
 
 
@@ -170,10 +174,11 @@ def against(reference: Mapping[str, float]) -> str:
     return f"{', '.join(f'{name} at {level:g}' for name, level in reference.items())}, every other cause at 0"
 
 
-def _attribution_of(fitted: Fitted, loss: str, parts: Floats, measured: Floats, unit: str) -> Attribution:
+def _attribution_of(
+    fitted: Fitted, loss: str, parts: Floats, measured: Floats, unit: str, bound: Sequence[Knot]
+) -> Attribution:
     """One share for each signal, or for each set of signals that cannot be split; the rest is unexplained."""
     at = {name: number for number, name in enumerate(fitted.signals)}
-    bound = knots(fitted, loss)
     tied = {name for knot in bound for name in knot.members}
     shares = [_share((name,), parts[:, [number]]) for name, number in at.items() if name != loss and name not in tied]
     shares = [share for share in shares if share.amount.value or share.amount.error]
@@ -199,12 +204,15 @@ class Knot:
     measure: tuple[str, ...] = ()
 
 
-def knots(fitted: Fitted, loss: str) -> tuple[Knot, ...]:
-    """Sets of signals that share a refusal that matters for a loss; each signal in at most one."""
-    return _merged(knots_of(fitted, loss))
+def knots(fitted: Fitted, loss: str, reference: Mapping[str, float] | None = None) -> tuple[Knot, ...]:
+    """Sets of signals that share a refusal that matters for a loss; each signal in at most one.
+
+    `reference`: levels of own parts (others 0) from which a mean is split, for which offsets matter; None: a movement.
+    """
+    return _merged(knots_of(fitted, loss, reference))
 
 
-def knots_of(fitted: Fitted, loss: str) -> Iterator[Knot]:
+def knots_of(fitted: Fitted, loss: str, reference: Mapping[str, float] | None = None) -> Iterator[Knot]:
     """Every refusal that matters for a loss: influences not told, causes replaced, causes that move together."""
     behind = fitted.graph.ancestors(loss)
     for effect, node in fitted.nodes.items():
@@ -223,8 +231,29 @@ def knots_of(fitted: Fitted, loss: str) -> Iterator[Knot]:
             yield Knot(_ordered(fitted, {*equation.replaced, effect}), why, equation.measure)
         for group in node.groups:
             names = _ordered(fitted, {cause for cause, _ in group})
-            if len(names) > 1:
+            if len(names) > 1 and reference is not None and _offset(fitted, node, group, reference):
+                yield Knot(_ordered(fitted, {*names, effect}), _one_with_offset(names, effect), (_apart(names),))
+            elif len(names) > 1:
                 yield Knot(names, "they move together: only their sum can be told", (_apart(names),))
+
+
+def _offset(fitted: Fitted, node: FittedNode, group: Sequence[Column], reference: Mapping[str, float]) -> bool:
+    """Decides whether what the members of a group make together hangs on how it is divided among them."""
+    levels = np.array([reference.get(name, 0.0) for name in fitted.signals])
+    m = matrix(fitted)[:1]
+    x, _ = own(fitted, m)
+    above = dict(zip(fitted.signals, (x - total(m)[0] @ levels).tolist(), strict=True))
+    amounts = node.undecided * np.array([
+        above[column[0]] if column in group else 0.0 for column in node.equation.columns
+    ])  # fmt: skip
+    return bool((np.abs(amounts.sum(axis=1)) > OFFSET * np.abs(amounts).sum(axis=1)).any())
+
+
+def _one_with_offset(names: tuple[str, ...], effect: str) -> str:
+    return (
+        f"{' and '.join(names)} are one signal but for an offset, and which of them acts decides how much of it is in "
+        f"the constant of {effect}: leave the others out, or declare the one that acts alone"
+    )
 
 
 def _apart(names: tuple[str, ...]) -> str:

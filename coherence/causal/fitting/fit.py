@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -38,7 +38,8 @@ class FittedNode:
 
     Coefficients that cannot be told (`equation.lost`) are 0: what they carry stays with the effect's own part.
     `groups`: sets of columns whose coefficients cannot be told apart (only their sum acts); `condition`: the ratio of
-    the largest to the smallest eigenvalue of their correlations.
+    the largest to the smallest eigenvalue of their correlations; `undecided`, (directions, columns): what may be added
+    to the coefficients and changes the constant alone.
     """
 
     equation: Equation
@@ -51,6 +52,7 @@ class FittedNode:
     explained: float  # share of the variance
     condition: float
     groups: tuple[tuple[Column, ...], ...] = ()
+    undecided: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def effect(self) -> str:
@@ -167,9 +169,10 @@ def node_of(products: Grams, sums: Floats, equation: Equation, *, held: Floats |
     regressors, target = _regressors(products, equation)
     width = len(equation.columns)
     groups: tuple[tuple[Column, ...], ...] = ()
-    condition = 1.0
+    condition, undecided = 1.0, np.zeros((0, width))
     if held is not None and not equation.exact:
-        condition, groups = _collinear(held[0], regressors[1 : 1 + width], equation.columns)
+        condition, groups, undecided = _collinear(held[0], regressors[1 : 1 + width], equation.columns)
+        undecided = undecided / products.scale[np.array(regressors[1 : 1 + width], int) - 1]
         if not groups and not equation.lost and condition > NEAR:
             near = nearly(_centred(held[0], regressors[1 : 1 + width]), equation.columns, scaled[:, 1 : 1 + width])
             groups = _united(near, equation.columns)
@@ -182,7 +185,7 @@ def node_of(products: Grams, sums: Floats, equation: Equation, *, held: Floats |
     noise *= float(products.scale[target - 1])
     return FittedNode(
         equation, coefficients, low, high, error, _p_values(coefficients[0], error, len(sums) - 1), noise, explained,
-        condition, groups,
+        condition, groups, undecided,
     )  # fmt: skip
 
 
@@ -254,10 +257,10 @@ def _united(groups: Iterable[tuple[Column, ...]], columns: Sequence[Column]) -> 
 
 def _collinear(
     whole: Floats, places: list[int], columns: Sequence[Column]
-) -> tuple[float, tuple[tuple[Column, ...], ...]]:
-    """(condition number of the correlations, groups of columns that move together exactly)."""
+) -> tuple[float, tuple[tuple[Column, ...], ...], Floats]:
+    """(condition number of the correlations, groups of columns that move together exactly, directions that rest)."""
     if not places or not whole[0, 0]:
-        return 1.0, ()
+        return 1.0, (), np.zeros((0, len(places)))
     centred = whole[np.ix_(places, places)] - np.outer(whole[places, 0], whole[places, 0]) / whole[0, 0]
     spread = np.sqrt(np.maximum(np.diagonal(centred), 0.0))
     still = spread <= 1e-12 * np.sqrt(whole[0, 0])
@@ -266,7 +269,8 @@ def _collinear(
     condition = float(sizes[-1] / sizes[0]) if sizes[0] > 0 else float("inf")
     lost = ways[:, sizes <= COLLINEAR * max(float(sizes[-1]), 1e-300)]
     members = [[number for number in range(len(columns)) if abs(way[number]) > 1e-3] for way in lost.T]
-    return condition, tuple(tuple(columns[number] for number in group) for group in _together(members))
+    directions = np.asarray((lost / np.where(still, 1.0, spread)[:, None]).T, np.float64)
+    return condition, tuple(tuple(columns[number] for number in group) for group in _together(members)), directions
 
 
 def _together(groups: Iterable[list[int]]) -> list[list[int]]:

@@ -57,19 +57,21 @@ def answer(context: Context) -> Section | None:
 
 
 def _headline(loss: str, attribution: Attribution) -> str:
-    """Returns the answer as a sentence: the largest cause that can be split, and what is unexplained."""
+    """Returns the answer as a sentence: the largest cause (or set, if none can be split), and what is unexplained."""
     whole, unit = attribution.measured.value, f" {attribution.unit}" if attribution.unit else ""
     split = [share for share in _ordered(attribution) if not share.refused]
     head = f"{loss} is {render_number(whole)}{unit}"
-    if not split or not whole:
+    together = [share for share in _ordered(attribution) if share.refused and loss not in share.members]
+    if not (split or together) or not whole:
         return f"{head}, and no cause of it can be told."
-    first, rest = split[0], attribution.unexplained.value
+    first, rest = (split or together)[0], attribution.unexplained.value
     if abs(first.amount.value) <= ROUNDING * abs(whole):
         return f"{head}, and no cause that is declared makes any of it."
     reach = render_interval(first.amount)
     between = f" ({reach})" if reach else ""
     part = f"{100 * first.amount.value / whole:.1f} %"
-    words = f"{first.cause} makes {render_number(first.amount.value)}{between}, {part}"
+    does = "makes" if split else "together make"
+    words = f"{first.cause} {does} {render_number(first.amount.value)}{between}, {part}"
     return f"{head}: {words}; {100 * rest / whole:.1f} % is unexplained."
 
 

@@ -84,6 +84,16 @@ def test_causes_that_move_together_are_one_share_with_what_to_measure() -> None:
     ]
 
 
+@pytest.mark.parametrize(("offset", "first"), [(0.0, "x.level + y.level together make"), (7.0, "no cause of it can")])
+def test_the_first_line_tells_a_sum_where_only_sums_are_told(offset: float, first: str) -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(5, 1, 2_000)
+    signals = {"x.level": x, "y.level": offset + 3 * x, "a.out": 2 * x + rng.normal(size=2_000)}
+    section = shares.answer(context(SUM, signals, loss="a.out"))
+    assert section is not None
+    assert first in section.headline
+
+
 def test_without_a_loss_there_is_no_section_and_a_reference_is_refused() -> None:
     assert shares.answer(context(CHAIN, chain())) is None
     with pytest.raises(UsageError, match="name the loss with --loss"):
