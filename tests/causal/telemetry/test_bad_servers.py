@@ -62,7 +62,7 @@ def ever(start: bytes, drop: bytes, pause: float = 0.01) -> Callable[[socket.soc
 
 
 GOOD: list[tuple[int, str]] = [(T0 + 15 * k, str(k)) for k in range(STEPS)]
-BOMB = gzip.compress(b"x" * (64 << 20))
+BOMB = gzip.compress(b"x" * (64 << 20), mtime=0)
 REFUSED: dict[str, bytes | Speak] = {
     # no HTTP
     "nothing": b"",
