@@ -2,7 +2,7 @@
 
 `from` and `bounds` of loops, what one member serves (`rate_per_copy`), resources that somebody needs, and what links,
 tiers, boundaries, workloads, jobs, places and prices state, may be expressions of constants (`a.k`, `2 * a.k`,
-`min(a.k, 9)`) that no loop writes; so may `by` and `to`, of constants that are no ranges.  Of a constant that is a
+`min(a.k, 9)`) that no loop writes.  Of a constant that is a
 range they have a range too, where each name stands once and nothing but + - * /, min, max, floor and ceil is made of
 it: then every value lies between those at its ends.  Any other expression stays as it is.
 """
@@ -190,9 +190,8 @@ def _numbers_of_loops(design: Design) -> Iterator[object]:
 
 
 def _numbers_of(loop: Loop) -> tuple[object, ...]:
-    actuation = loop.actuation
-    own = (actuation.initial, actuation.by, actuation.to, *actuation.bounds) if actuation is not None else ()
-    return (*own, *(value for rule in loop.rules for value in (rule.by, rule.to)))
+    """Returns what a loop states of its start and its bounds; what it writes is what it reads then."""
+    return (loop.actuation.initial, *loop.actuation.bounds) if loop.actuation is not None else ()
 
 
 def _needed_resources(design: Design) -> frozenset[str]:
@@ -226,24 +225,10 @@ def _with_numbers(design: Design, index: Mapping[str, str], loop: Loop) -> Loop:
     def number(stated: Any) -> Any:
         return _number(design, index, stated) or stated if isinstance(stated, Formula) else stated
 
-    def exact(stated: Any) -> Any:
-        if (
-            isinstance(stated, Formula)
-            and design.boundaries
-            and any(isinstance(node, Name) for node in walk(stated.tree))
-        ):
-            return stated  # what is read across a boundary is not what stands there
-        value = number(stated)
-        return value if isinstance(value, Quantity) and value.exact else stated
-
     actuation = loop.actuation
-    if actuation is not None:
-        bounds = tuple(map(number, actuation.bounds))
-        actuation = actuation.replace(
-            initial=number(actuation.initial), bounds=bounds, by=exact(actuation.by), to=exact(actuation.to)
-        )
-    rules = tuple(rule.replace(by=exact(rule.by), to=exact(rule.to)) for rule in loop.rules)
-    return loop.replace(actuation=actuation, rules=rules)
+    assert actuation is not None
+    bounds = tuple(map(number, actuation.bounds))
+    return loop.replace(actuation=actuation.replace(initial=number(actuation.initial), bounds=bounds))
 
 
 def _number_or_word(design: Design, index: Mapping[str, str], stated: Any) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench._minimums_published import MEGATRON as MODELS
+from coherence.base.errors import InputError
 from coherence.cli._run import run
 from coherence.language.reading import read_text
 from coherence.minimums.design_floors import DesignFloor, design_floors
@@ -62,8 +63,9 @@ def test_a_collective_of_what_may_be_one_device_says_why_it_has_no_number(count:
     assert "a count of h100 of at least 2: one device alone has nothing to exchange" in silent["all_gather"]
 
 
-def test_a_collective_whose_size_is_no_number_asks_for_it() -> None:
-    assert "message_size of tier h100" in floors(", message_size: 8 GB * x")["reduce_scatter"].why
+def test_a_collective_whose_size_is_no_number_is_an_error() -> None:
+    with pytest.raises(InputError, match="message_size of h100 is '8 GB \\* x', which no constants give a value"):
+        floors(", message_size: 8 GB * x")
 
 
 def test_a_tier_that_says_nothing_of_its_work_is_asked_for_its_operations_alone() -> None:
