@@ -175,10 +175,11 @@ def most_lives(timer: Timer, component: Component) -> int | None:
 
 @dataclass(frozen=True)
 class OtherEnds:
-    """What ends a thing beside the cause of a life: so far apart at least, or at a pace that nothing says."""
+    """What ends a thing beside the cause of a life: so far apart at least, at a pace that nothing says, or by chance."""
 
     paced: tuple[Recurrence, ...]
     unpaced: tuple[str, ...]
+    failures: tuple[Component, ...]  # the thing and what it runs on, where these state a mean life
     away: Fraction | None  # the longest time that the thing is away after an end; None: not said
 
     @property
@@ -205,11 +206,17 @@ def other_ends(facts: DesignFacts, life: Life) -> OtherEnds:
     paced = tuple(
         cause for cause in recurrences(facts, name) if cause.name != life.ender and not _looks(facts, cause, name)
     )
-    known = {life.ender, *(cause.name for cause in paced)}
+    failures = tuple(facts.design.components[thing] for thing in things if mean_life(facts.design.components[thing]))
+    known = {life.ender, *(cause.name for cause in paced), *(f"{component.name}.mtbf" for component in failures)}
     going = (departure.name for thing in things for departure in departures(facts, thing))
-    return OtherEnds(
-        paced, tuple(dict.fromkeys(ender for ender in going if ender not in known)), away_for(life.component)
-    )
+    unpaced = tuple(dict.fromkeys(ender for ender in going if ender not in known))
+    return OtherEnds(paced, unpaced, failures, away_for(life.component))
+
+
+def mean_life(component: Component) -> Quantity | None:
+    """Returns the mean time to a failure that a thing states."""
+    stated = component.constants.get("mtbf")
+    return stated if isinstance(stated, Quantity) and stated.dimension == SECOND and stated.low > 0 else None
 
 
 def of_recurrence(facts: DesignFacts, cause: Recurrence, component: Component) -> Life | None:

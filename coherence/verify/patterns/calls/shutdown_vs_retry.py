@@ -10,6 +10,9 @@ for at least one, and so many lives as it needs must be allowed by the `tries` o
 A loop that evicts, or a timer with a clock of its own, ends lives as well: of what is over when its work is done, and
 comes back, the life from one end to the next is held against what it needs.  Where several things end it, a proof
 counts all of them, at their worst phases; what ends it at a pace that nobody says is named as an assumption.
+Beside failures that the design states (`mtbf` of the thing, or of what it runs on) a proof holds with probability 1, and
+says which share of the lives is left long enough; where that is fewer than one in 10,000, or its caller gives it up,
+the answer is open.
 
 ## Why it hurts
 Machines are held and work is done, for ever, and nothing is completed; no error says so, since each end is ordered and
@@ -196,6 +199,10 @@ def _answer(subject: Subject, facts: DesignFacts, life: Life, of: tuple[str, ...
         return alone
     others = other_ends(facts, life)
     assumed = (*alone.assumptions, *(f"{name} ends none of {life.component.name} meanwhile" for name in others.unpaced))
+    if others.failures:
+        from coherence.verify.patterns.calls._failing_lives import beside_failures
+
+        return beside_failures(QUESTION, life, replace(alone, assumptions=assumed), others)
     if not others.paced:
         return replace(alone, assumptions=assumed)
     places = (*alone.places, *(one.place for one in others.paced))

@@ -48,7 +48,7 @@ from coherence.verify.timers.removals import LEFT, OUT
 
 QUESTION = Question("COH108", "unknown-word", fires=Verdict.UNDECIDED, proves=False)
 QUESTIONS = (QUESTION,)
-TIMES = (*ACTIVITIES["drain"], "checkpoint", "boot")
+TIMES = (*ACTIVITIES["drain"], "checkpoint", "boot", "mtbf")
 NOT_OF_LIMITS = ("failing",)
 IN_LIMITS = frozenset().union(*COUNTS.values(), *(row for name, row in STATES.items() if name not in NOT_OF_LIMITS))
 IN_LOOPS = frozenset({*STATES["wanted"], *OUT, *LEFT})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import random
+import re
 from dataclasses import dataclass, replace
 
 import pytest
@@ -135,3 +136,26 @@ def test_verdicts_of_all_kinds_are_drawn() -> None:
     ]
     for wanted in ((Verdict.PROVED, ""), (Verdict.CONFLICT, "certain"), (Verdict.CONFLICT, "possible")):
         assert sum(wanted in found for found in verdicts) >= SEEDS // 10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_so_many_lives_are_left_long_enough_beside_failures(seed: int) -> None:
+    """Counts lives that fail by chance, and are all as long as they may be, until 400 are done.
+
+    The share lies within 5 deviations of the one that is told: by a normal law 1 in 3 million lies outside.
+    """
+    rng = random.Random(seed)  # noqa: S311  (draws of a test)
+    load, run, mean = rng.randint(0, 20), rng.randint(5, 60), rng.randint(20, 200)
+    limit = load + run + rng.randint(1, 30)
+    (finding,) = asked(
+        f"coherence: 1\ncomponents: {{job: {{takes: {{load: 0 s .. {load} s, run: 1 s .. {run} s}}, "
+        f"returns: always, mtbf: {mean} s}}}}\n"
+        f"timers: {{wall: {{from: job starts, after: {limit} s, then: kill job}}}}\n"
+    )
+    assert finding.verdict is Verdict.PROVED
+    told = float(re.findall(r"at least ([\d.]+) % of its lives", finding.message)[0]) / 100
+    lives = done = 0
+    while done < 400:
+        lives += 1
+        done += rng.expovariate(1 / mean) > load + run
+    assert abs(done - lives * told) < 5 * (lives * told * (1 - told)) ** 0.5 + lives * 1e-4
