@@ -1,4 +1,4 @@
-"""Says what a proof about lives is worth beside failures that the design states: some life is long enough, by chance."""
+"""Says what a proof about lives is worth beside failures that the design states: some life outlasts them by chance."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def most_lives(timer: Timer, component: Component) -> int | None:
 
 @dataclass(frozen=True)
 class OtherEnds:
-    """What ends a thing beside the cause of a life: so far apart at least, at a pace that nothing says, or by chance."""
+    """What ends a thing beside the cause of a life: so far apart at least, at an unknown pace, or by chance."""
 
     paced: tuple[Recurrence, ...]
     unpaced: tuple[str, ...]

@@ -10,9 +10,9 @@ for at least one, and so many lives as it needs must be allowed by the `tries` o
 A loop that evicts, or a timer with a clock of its own, ends lives as well: of what is over when its work is done, and
 comes back, the life from one end to the next is held against what it needs.  Where several things end it, a proof
 counts all of them, at their worst phases; what ends it at a pace that nobody says is named as an assumption.
-Beside failures that the design states (`mtbf` of the thing, or of what it runs on) a proof holds with probability 1, and
-says which share of the lives is left long enough; where that is fewer than one in 10,000, or its caller gives it up,
-the answer is open.
+Beside failures that the design states (`mtbf` of the thing, or of what it runs on) a proof holds with probability 1,
+and says which share of the lives is left long enough; where that is fewer than one in 10,000, or its caller gives it
+up, the answer is open.
 
 ## Why it hurts
 Machines are held and work is done, for ever, and nothing is completed; no error says so, since each end is ordered and

@@ -153,8 +153,8 @@ def _all_left(
     message = f"{promise.text}: all {render_quantity(members.low)} {thing} are left, since {names} never {verb}"
     places = (promise.place.labelled("promised"), *(place for proof in proofs for place in proof.places))
     certificate = joined([broken.script(), *(proof.evidence.certificate or "" for proof in proofs)])
-    begun = f"all of {thing} are up when a run begins"
-    assumptions = (f"nothing else takes {thing} out", begun, *(words for proof in proofs for words in proof.assumptions))
+    assumed = (f"nothing else takes {thing} out", f"all of {thing} are up when a run begins")
+    assumptions = (*assumed, *(words for proof in proofs for words in proof.assumptions))
     of = (promise.name, thing, *(name for proof in proofs for name in proof.of))
     evidence = arithmetic({"members": (members.low, "")}, certificate=certificate)
     yield question.proved(message, places, of, evidence, assumptions=tuple(dict.fromkeys(assumptions)))
