@@ -1,7 +1,8 @@
 """PodDisruptionBudget: a limit on the pods that its selector finds, which an eviction must keep.
 
 Where what owns the pods has no scale (a Job, a DaemonSet, nothing) the controller cannot count what there should be:
-`maxUnavailable` and percentages let none go.  A drain passes over the pods of a DaemonSet.
+`maxUnavailable` and percentages let none go.  A drain passes over the pods of a DaemonSet; those of a job end by
+themselves: their budget is one of each run.
 
 SOURCE: Kubernetes API, policy/v1 PodDisruptionBudgetSpec; documentation, Specifying a Disruption Budget: percentages
 round up; a budget with neither number, and one that finds no pod, limits nothing; Arbitrary workloads and arbitrary
@@ -11,7 +12,7 @@ selectors; pkg/controller/disruption/disruption.go: getExpectedScale, failSafe.
 from __future__ import annotations
 
 from coherence.base import units
-from coherence.importers._kubernetes import Manifest
+from coherence.importers._kubernetes import FieldView, Manifest, word
 from coherence.importers._quantities import members, respelled
 from coherence.importers._selectors import selected
 from coherence.importers._sketch import Sketch
@@ -23,6 +24,7 @@ SPELLING = {"at_least": "minAvailable", "at_most": "maxUnavailable"}
 PART = "pod_disruption_budget"
 UNSCALED = ("Job", "CronJob", "JobSet", "Pod", "DaemonSet")
 PASSED_OVER = "DaemonSet"
+ENDING, ENDING_PODS = ("Job", "CronJob", "JobSet"), ("Never", "OnFailure")
 KEYS = (("minAvailable", "at_least", "available"), ("maxUnavailable", "at_most", "evicted"))
 
 
@@ -68,6 +70,13 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
         "uses": Scalar(PART, place),
         "counts": Scalar(f"{thing}.{counted}", stated.place),
         bound: respelled(stated, number),
+        "per": Scalar(f"{thing}.run", place) if _ends_by_itself(template, kind) else None,
         "note": Scalar(note, place) if note else None,
     }
     sketch.put("limits", sketch.names.policy(manifest.name.text, "budget", "pdb"), place, values)
+
+
+def _ends_by_itself(template: FieldView | None, kind: str) -> bool:
+    """Decides whether pods end when their work is done: those of a job, or of nothing that is started again."""
+    alone = kind == "Pod" and template is not None and word(template.node, "restartPolicy") in ENDING_PODS
+    return kind in ENDING or alone

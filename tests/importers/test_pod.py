@@ -48,5 +48,9 @@ def test_identical_probes_are_a_conflict(every: str, conflict: bool, tmp_path: P
 
 
 def test_a_budget_finds_it_by_its_labels(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(POD.replace("EVERY", "60") + BUDGET)
-    assert {f.code for f in check(tmp_path).findings if f.verdict is Verdict.CONFLICT} == {"COH209"}
+    """A pod that is not started again ends by itself: a drain waits so long, and not for ever."""
+    for policy, verdict in (("Never", Verdict.UNDECIDED), ("Always", Verdict.CONFLICT)):
+        text = POD.replace("restartPolicy: Never", f"restartPolicy: {policy}").replace("EVERY", "60")
+        (tmp_path / "a.yaml").write_text(text + BUDGET)
+        found = [f.verdict for f in check(tmp_path).findings if f.code == "COH209"]
+        assert found == [verdict]

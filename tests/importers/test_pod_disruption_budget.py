@@ -89,10 +89,10 @@ def test_the_finding_points_at_the_manifest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "verdict"),
     [
-        ("maxUnavailable: 1", Verdict.CONFLICT),
-        ('minAvailable: "10%"', Verdict.CONFLICT),
+        ("maxUnavailable: 1", Verdict.UNDECIDED),
+        ('minAvailable: "10%"', Verdict.UNDECIDED),
         ("minAvailable: 1", Verdict.PROVED),
-        ("minAvailable: 3", Verdict.CONFLICT),
+        ("minAvailable: 3", Verdict.UNDECIDED),
     ],
 )
 def test_of_pods_whose_owner_has_no_scale_only_a_least_number_lets_one_go(
@@ -107,3 +107,39 @@ def test_a_budget_of_a_daemon_set_by_percent_is_listed_for_drains_pass_over_its_
     design = read(agents + BUDGET.replace("minAvailable: 2", 'minAvailable: "50%"'))
     assert not design.limits
     assert any("of the pods of a DaemonSet it lets none go" in words for _, words in design.not_modelled)
+
+
+JOB = WEB.replace("apps/v1", "batch/v1").replace("Deployment", "Job").replace("replicas", "parallelism")
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: prod, labels: {app: web}}
+spec: {restartPolicy: Always, containers: [{name: a}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "words"),
+    [
+        (JOB, Verdict.UNDECIDED, "until those on it end by themselves"),
+        (JOB.replace("parallelism", "activeDeadlineSeconds: 7200, parallelism"), Verdict.NOTE, "for up to 2 h"),
+        (POD, Verdict.CONFLICT, "waits for ever"),
+        (POD.replace("Always", "Never"), Verdict.UNDECIDED, "until those on it end by themselves"),
+    ],
+)
+def test_a_drain_waits_until_pods_that_end_by_themselves_have_ended(
+    text: str, verdict: Verdict, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "web.yaml").write_text(text + BUDGET.replace("minAvailable: 2", "maxUnavailable: 1"))
+    (finding,) = [f for f in check(tmp_path).findings if f.code == "COH209"]
+    assert (finding.verdict, words in finding.message) == (verdict, True)
+
+
+def test_how_long_a_run_of_such_pods_is_is_asked_for() -> None:
+    from coherence.checking.fact_kinds.activities import facts
+    from coherence.checking.fact_queries import OpenQuestion
+
+    design = read(JOB + BUDGET.replace("minAvailable: 2", "maxUnavailable: 1"))
+    (name,) = design.limits
+    asked = facts(design, OpenQuestion(("COH209",), (name,)))
+    assert [fact.path for fact in asked] == [("components", "web", "takes", "run")]

@@ -1,4 +1,4 @@
-"""How long an activity of a thing takes that a timer waits for: a start, a run, a drain.
+"""How long an activity of a thing takes that a timer or a drain waits for: a start, a run, a drain.
 
 A start runs from the first start of a container to the first time that the pod is ready.  kube-state-metrics gives the
 last transition of the condition Ready whatever it says, so that it counts only while the pod is ready; the least of
@@ -16,6 +16,7 @@ from coherence.language.design import Design, Timer
 from coherence.language.sentences import Event
 
 CODES = {"COH206", "COH207", "COH246"}
+OF_BUDGETS = "COH209"  # a budget of each run asks how long that is
 BY_POD = "by (namespace, pod, uid)"  # a StatefulSet makes pods of one name one after another
 ON_POD = "on (namespace, pod, uid)"
 
@@ -23,13 +24,14 @@ ON_POD = "on (namespace, pod, uid)"
 def facts(design: Design, question: OpenQuestion) -> Iterator[AskedFact]:
     """Yields the activities without a time that the timers of a question wait for."""
     timers = [design.timers[name] for name in question.of if name in design.timers]
-    for timer in timers if CODES & set(question.codes) else ():
-        for event in _events(timer):
-            component = design.components.get(event.thing)
-            if component is not None and event.activity and event.activity not in (component.takes or {}):
-                path = ("components", event.thing, "takes", event.activity)
-                words = f"how long {event.subject} takes"
-                yield AskedFact("activities", path, event.thing, "s", words, remedy=_remedy(event.activity))
+    waited = {event.subject for timer in timers if CODES & set(question.codes) for event in _events(timer)}
+    limits = [design.limits[name] for name in question.of if name in design.limits]
+    waited |= {limit.per.text for limit in limits if limit.per is not None and OF_BUDGETS in question.codes}
+    for thing, _, activity in sorted(subject.partition(".") for subject in waited):
+        component = design.components.get(thing)
+        if component is not None and activity and activity not in (component.takes or {}):
+            path, words = ("components", thing, "takes", activity), f"how long {thing}.{activity} takes"
+            yield AskedFact("activities", path, thing, "s", words, remedy=_remedy(activity))
 
 
 def _events(timer: Timer) -> Iterator[Event]:

@@ -21,7 +21,7 @@ from coherence.verify.calls.attempts import ZERO, DurationInterval
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.timers.firing import counts_from_start, firing
-from coherence.verify.timers.recurrences import Recurrence, away_for, recurrences
+from coherence.verify.timers.recurrences import Recurrence, away_for, is_over, recurrences
 from coherence.verify.timers.removals import departures
 
 SAVES = ("checkpoint", "dump")  # activities that keep the work of a life, and are none of it
@@ -49,9 +49,7 @@ class Life:
     @property
     def longest_need(self) -> Fraction:
         """Returns the seconds that a life needs at most to do everything, and to keep its progress meanwhile."""
-        every, write = checkpoint(self.component)
-        writes = math.ceil(upper(self.work) / every.low) - 1 if every is not None else 0
-        return upper(self.before) + upper(self.work) + max(0, writes) * (write.high if write else ZERO)
+        return _longest(self.component, self.before, self.work)
 
     @property
     def tries(self) -> int | None:
@@ -103,6 +101,19 @@ class Life:
                 return None
             left -= progress
         return None
+
+
+def _longest(component: Component, before: DurationInterval, work: DurationInterval) -> Fraction:
+    """Returns the seconds of start-up and work, and of the writes meanwhile, where all takes its longest."""
+    every, write = checkpoint(component)
+    writes = math.ceil(upper(work) / every.low) - 1 if every is not None else 0
+    return upper(before) + upper(work) + max(0, writes) * (write.high if write else ZERO)
+
+
+def whole_life(component: Component) -> Fraction | None:
+    """Returns the seconds that a life lasts at most where it ends with what it takes; None where nothing says."""
+    need = needed(None, component) if is_over(component) else None
+    return _longest(component, *need) if need is not None else None
 
 
 def upper(span: DurationInterval) -> Fraction:

@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
-from coherence.language.design import Design, Limit
+from coherence.language.design import Design, Limit, Timer
+from coherence.language.entries.actions import ENDS, action_in
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
 from coherence.language.roles import counts
+from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies, scaling
 from coherence.verify.facts.limits import NOT_HELD_BACK, at_members, cap, floor, place_of, raised
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import with_ranges
+from coherence.verify.patterns.calls._lives import whole_life
 from coherence.verify.patterns.writers._pair import Numbers, quantities
+from coherence.verify.timers.recurrences import RUNS
 
 PART = "pod_disruption_budget"
 MOST_COPIES = 10_000
+
+
+@dataclass(frozen=True)
+class WholeLife:
+    """How long members live that end by themselves, at most (s; None: that is not said), and where that stands."""
+
+    most: Fraction | None
+    places: tuple[Place, ...]
 
 
 def is_budget(facts: DesignFacts, limit: Limit) -> bool:
@@ -93,7 +107,9 @@ def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
         return
     where = (place, facts.places.get(f"{thing}.copies", limit.place).labelled(f"how many {thing} there may be"))
     fewest, blocked = min(free), [count for count, left in free.items() if left < 1]
-    if blocked:
+    if blocked and (life := ending(facts.design, limit, thing)) is not None:
+        yield _held_until(question, facts, limit, blocked[0], where, life)
+    elif blocked:
         yield _blocked(question, subject, facts, limit, blocked[0], free, where)
     else:
         numbers: Numbers = {"fewest copies": (fewest, ""), "free to go": (free[fewest], "")}
@@ -153,6 +169,45 @@ def _blocked(
         message, where, _of(facts, limit), arithmetic(numbers, witness=witness),
         certain=certain, assumptions=("no member is down already",), repairs=_repairs(subject, facts, limit, count),
     ).refuting(NOT_HELD_BACK.format(thing))  # fmt: skip
+
+
+def ending(design: Design, limit: Limit, thing: str) -> WholeLife | None:
+    """Returns how long members of a thing live that end by themselves; None of a thing of which nothing says that.
+
+    It says so by an activity that is a whole life, by a timer that ends one, or by a budget of each run.
+    """
+    component = design.components.get(thing)
+    if component is None:
+        return None
+    runs = [f"{thing}.{name}" for name in sorted(RUNS)]
+    timers = [t for t in design.timers.values() if t.start is not None and t.start.subject in runs]
+    cuts = [t.after for t in timers if _ends_its_start(t, thing) and isinstance(t.after, Quantity)]
+    own, each = whole_life(component), limit.per is not None and limit.per.text in runs
+    if own is None and not cuts and not each:
+        return None
+    most = min((*(cut.high for cut in cuts), *([own] if own is not None else [])), default=None)
+    takes = component.takes or {}
+    return WholeLife(most, (*(cut.place.labelled("ends them") for cut in cuts), *(q.place for q in takes.values())))
+
+
+def _ends_its_start(timer: Timer, thing: str) -> bool:
+    """Decides whether a timer ends the activity that it runs from, or the thing itself."""
+    then, start = timer.then.text if timer.then is not None else "", timer.start
+    return action_in(then) == ENDS and start is not None and then.split()[-1] in (thing, start.subject)
+
+
+def _held_until(
+    question: Question, facts: DesignFacts, limit: Limit, count: int, where: tuple[Place, ...], life: WholeLife
+) -> Finding:
+    """Returns for how long an eviction is refused of members that end by themselves."""
+    thing = _thing(limit)
+    none = f"{limit.name} lets none of {count} {thing} go: a drain of a node waits until those on it end by themselves"
+    places, of = (*where, *life.places), _of(facts, limit)
+    if life.most is None:
+        needs = f"needs how long {thing} runs (takes: {{run: ...}})"
+        return question.undecided(f"{needs}: {none}", places, of)
+    numbers: Numbers = {"copies": (count, ""), "at most": (life.most, "s")}
+    return question.note(f"{none}, for up to {render_seconds(life.most)}", places, of, arithmetic(numbers))
 
 
 def _of(facts: DesignFacts, limit: Limit) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ compares it with the cap: `2 * agent.turns + 1` for 3 to 20 turns against 25 ste
 counts are whole.  A rate (`web.rate`) is counted over the window of the limit.  A limit that waits or sheds is meant
 to be reached and is judged only when it always is.
 A disruption budget is the same question from the other side: with the fewest copies that an autoscaler may
-choose, at least one must be free to go.  Of two caps on one count only the smaller ever binds.
+choose, at least one must be free to go.  Of members that end by themselves (a job) it is told for how long a drain
+waits, or asked how long they run.  Of two caps on one count only the smaller ever binds.
 
 ## Why it hurts
 The run that matters most, the long one, dies at the limit and loses its work.  The node that must be emptied
