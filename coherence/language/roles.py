@@ -16,6 +16,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.words import ACTIVITIES, COUNTS, STATES
 
 SENT = STATES["sent"]  # of a callee: every send to it counts
+RUNS = frozenset({"run", "work", "execute", "execution", "process", "compute"})  # names of a whole life
 _ROLE = {name: role for role, names in ACTIVITIES.items() for name in names}
 
 
@@ -23,6 +24,14 @@ def role(component: Component, activity: str) -> str:
     """Returns the role of an activity, stated or by its name; empty where neither says it."""
     stated = (component.roles or {}).get(activity)
     return stated.text if stated is not None else _ROLE.get(activity, "")
+
+
+def whole_life(design: Design, thing: str) -> str:
+    """Returns the only activity of a thing that nobody calls, where that is a whole life (`run`); else nothing."""
+    component = design.components.get(thing)
+    activities = tuple(component.takes or ()) if component is not None else ()
+    called = any(call.callee is not None and call.callee.text == thing for call in design.calls)
+    return activities[0] if len(activities) == 1 and activities[0] in RUNS and not called else ""
 
 
 @cached

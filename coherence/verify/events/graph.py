@@ -17,7 +17,7 @@ from coherence.base.queries import cached
 from coherence.findings.question_input import rational
 from coherence.language import names
 from coherence.language.design import Component, Design, Timer
-from coherence.language.roles import role
+from coherence.language.roles import role, whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.verify.events.along_calls import Calling, CallingTime, call_begins, calling
@@ -68,7 +68,8 @@ Causes = Mapping[str, tuple[EventLink, ...]]
 
 
 def key_of(event: Event, design: Design) -> str:
-    """Returns one key for all spellings of an event: `server starts` is the start of its first activity.
+    """Returns one key for all spellings of an event: `server starts` is the start of its first activity, and `job ends`
+    the end of its only one, where that is its whole life.
 
     Where a timer that runs from `server starts` starts that activity, the two are events of their own.  No thing
     begins with its drain.
@@ -80,6 +81,8 @@ def key_of(event: Event, design: Design) -> str:
         if _activities(component):
             first = f"{event.thing}.{begins}"
             return f"{first if begins and first not in _begun_later(design) else event.thing} starts"
+    if event.kind == "ends" and not event.activity and not event.of and (life := whole_life(design, event.thing)):
+        return f"{event.thing}.{life} ends"
     timer = design.timers.get(_timer_named(event, words))
     if timer is not None:
         return _timer_event(event, words, timer, design)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Verdict
@@ -11,7 +12,8 @@ from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.verify.events import graph
-from coherence.verify.events.orders import hull
+from coherence.verify.events.graph import Chain
+from coherence.verify.events.orders import hull, total
 from coherence.verify.events.periods import periods
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import FiringWindow
@@ -19,11 +21,12 @@ from coherence.verify.timers.firing import FiringWindow
 
 @dataclass(frozen=True)
 class Renewal:
-    """How long it takes from one renewal to the next, where that stands, and the timer that sends it."""
+    """How long it takes from one renewal to the next, where that stands, the timer that sends it and by which way."""
 
     interval: FiringWindow
     place: Place
     timer: Timer | None = None
+    way: Chain = ()
 
 
 def in_time(design: Design, timer: Timer) -> bool | None:
@@ -62,7 +65,31 @@ def renewal_of(design: Design, timer: Timer) -> Renewal | None:
 
 
 def _sent(design: Design, renew: Event) -> Renewal | None:
-    """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing."""
-    sender = design.timers.get(graph.key_of(renew, design).removesuffix(" fires"))
+    """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing.
+
+    What a firing brings about, as the end of an activity that it starts, comes as often, later or sooner by as much as
+    the way there may differ.
+    """
+    event = graph.key_of(renew, design)
+    way = () if event.endswith(" fires") else graph.only_way(event, graph.event_graph(design))
+    fires = next((i for i, link in enumerate(way) if _repeats(design, link.cause)), -1)
+    way = way[: fires + 1]
+    sender = design.timers.get((way[-1].cause if way else event).removesuffix(" fires"))
     apart = list(periods(design, sender)) if sender is not None else []
-    return Renewal(hull(apart), graph.values(sender)[0], sender) if sender is not None and apart else None
+    if sender is None or not apart or any(link.missing or link.rivals for link in way):
+        return None
+    return Renewal(_moved(hull(apart), total(way)), graph.values(sender)[0], sender, way)
+
+
+def _repeats(design: Design, event: str) -> bool:
+    """Decides whether an event is a firing of a timer that fires again."""
+    timer = design.timers.get(event.removesuffix(" fires")) if event.endswith(" fires") else None
+    return timer is not None and any(periods(design, timer))
+
+
+def _moved(apart: FiringWindow, late: FiringWindow) -> FiringWindow:
+    """Returns how far apart events are that follow others, each by a time of its own within a window."""
+    if late.latest is None:
+        return FiringWindow(Fraction(0), None)
+    span = late.latest - late.earliest
+    return FiringWindow(max(Fraction(0), apart.earliest - span), None if apart.latest is None else apart.latest + span)

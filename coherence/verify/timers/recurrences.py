@@ -11,7 +11,7 @@ from coherence.base.places import Place
 from coherence.language.design import Component, Design, Limit, Loop, Timer
 from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.expressions.tree import Name
-from coherence.language.roles import role
+from coherence.language.roles import RUNS, role
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.model.model import Interval
@@ -19,7 +19,6 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.timers import firing
 
 COUNTED = STATES["failures"]
-RUNS = frozenset({"run", "work", "execute", "execution", "process", "compute"})  # names of a whole life
 FIRINGS = "firings"  # what a limit counts that names a timer
 
 

@@ -17,6 +17,7 @@ from coherence.language.entries.limit_numbers import least_allowed, most_allowed
 from coherence.language.expressions.tree import Arithmetic, Name, Number
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.words import STATES
 from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.attempts import ZERO, budget_factor
 from coherence.verify.calls.call_graph import CallTree
@@ -24,7 +25,7 @@ from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.paths import ANY, QUICK, Way, amplification, heaviest, open_share, ways, work_beside
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
-from coherence.verify.facts.limits import caps_at_all_times, counted_in_flight, in_flight_limits
+from coherence.verify.facts.limits import always_holds, caps_at_all_times, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.queues.offered_load import contested, long_run_rate, unstated_sources
 
@@ -141,7 +142,7 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
     retrying = tuple(again)
     if routes.cyclic or routes.cut or not retrying:
         return None
-    budgets = tuple(dict.fromkeys(limit.name for plan in calls for limit in retry_limits(design, plan)))
+    budgets = tuple(dict.fromkeys(limit.name for plan in calls for limit in _budgets(design, plan)))
     total = _total(design, tree, routes.ways, rate)
     alone = _total(design, tree, routes.ways, rate, pace="") if hedged else total
     surely = _total(design, tree, routes.ways, rate, pace=QUICK) if hedged else total
@@ -222,7 +223,7 @@ def _computed(facts: DesignFacts, name: str, key: str, stated: Formula) -> Servi
 def _sends(design: Design, tree: CallTree, way: Way, rate: Fraction, *, pace: str) -> Fraction | None:
     """Returns sends per first try when every try times out: the product of the layers, each within its retry budget."""
     hedged = bool(pace) and any(copies_of_try(plan.call) > 1 for plan in way)
-    if not any(any(retry_limits(design, plan)) for plan in way):
+    if not any(any(_budgets(design, plan)) for plan in way):
         pace = pace if hedged else QUICK
         beside = work_beside(tree, way, pace=pace, waits=True)
         sends = amplification(way, "timeout", abandons=True, pace=pace, copies=hedged, beside=beside).sends
@@ -230,8 +231,8 @@ def _sends(design: Design, tree: CallTree, way: Way, rate: Fraction, *, pace: st
     total: Fraction | None = Fraction(1)
     for plan in way:
         again, times = plan.tries if tries_again(plan.call, "timeout") else 1, copies_of_try(plan.call) if hedged else 1
-        budget = _budget(design, plan, rate, times)
-        bounds = [b for b in (None if again is None else Fraction(again), budget) if b is not None]
+        budgets = (_budget(design, plan, rate, times), _paced(design, plan, rate))
+        bounds = [b for b in (None if again is None else Fraction(again), *budgets) if b is not None]
         total = None if total is None or not bounds else total * times * min(bounds)
     return total
 
@@ -254,6 +255,12 @@ def _budget(design: Design, plan: RetryPolicy, rate: Fraction, copies: int) -> F
         ),
         default=None,
     )
+
+
+def _paced(design: Design, plan: RetryPolicy, rate: Fraction) -> Fraction | None:
+    """Returns most sends per first try, over a long time, that the limits of retries in a window let through."""
+    paced = [most for limit in retry_windows(design, plan) if (most := retries_per_second(design, limit)) is not None]
+    return 1 + min(paced) / rate if paced and rate > 0 else None
 
 
 def _within(design: Design, limit: Limit, in_flight: Fraction, *, alone: bool, copies: int) -> Fraction | None:
@@ -285,6 +292,35 @@ def retry_limits(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
         counted = counted_in_flight(limit)
         if ends and counted.endswith(".retries") and (named or counted == f"{plan.caller}.retries"):
             yield limit
+
+
+def retry_windows(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
+    """Yields limits that end retries of a call when so many have come within a window."""
+    for limit in design.limits.values():
+        ends = limit.when_full is not None and limit.when_full.text != "wait"
+        tree = limit.counts.tree if limit.counts is not None else None
+        thing, _, word = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
+        named = plan.call.budget is not None and plan.call.budget.text == limit.name
+        counted = word in STATES["sent again"] and (named or thing == plan.caller)
+        if ends and counted and limit.window is not None and always_holds(limit) and not limit.actions:
+            yield limit
+
+
+def retries_per_second(design: Design, limit: Limit) -> Fraction | None:
+    """Returns how many retries a second a limit in a window lets through over a long time; None where not known."""
+    most, window = most_allowed(design, limit), limit.window
+    return most.high / window.low if most is not None and isinstance(window, Quantity) and window.low > 0 else None
+
+
+def unread_window(design: Design, load: AmplifiedLoad) -> str:
+    """Returns the name of a limit of retries in a window whose number is not known; nothing where there is none."""
+    limits = (limit for way in load.ways for plan in way for limit in retry_windows(design, plan))
+    return next((limit.name for limit in limits if retries_per_second(design, limit) is None), "")
+
+
+def _budgets(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
+    yield from retry_limits(design, plan)
+    yield from retry_windows(design, plan)
 
 
 def in_flight_limit(design: Design, load: AmplifiedLoad) -> Limit | None:

@@ -28,7 +28,13 @@ from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import fewer_tries, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import known, scalers
-from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
+from coherence.verify.patterns.calls._load_amplification import (
+    AmplifiedLoad,
+    in_flight_limit,
+    retry_limits,
+    share_of,
+    unread_window,
+)
 from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, room
 from coherence.verify.patterns.calls._metastable_referee import disagreement, shortest_pause, two_digits
 
@@ -110,10 +116,12 @@ def _unclear(subject: Subject, load: AmplifiedLoad) -> str:
     sets.
     """
     design = subject.design
-    limits = [limit for way in load.ways for plan in way for limit in retry_limits(design, plan)]
+    limits = (limit for way in load.ways for plan in way for limit in retry_limits(design, plan))
     other = next((limit for limit in limits if isinstance(limit.at_most, Formula) and share_of(limit) is None), None)
     if other is not None:
         return f"{other.name} is a share of something else than the calls that it bounds"
+    if unread := unread_window(design, load):
+        return f"how many retries {unread} lets through is no stated number"
     members = known(subject)
     writers = [*scalers(members, load.callee), *(w.name for w in members.written.get(f"{load.callee}.ready", ()))]
     if writers and load.worst is not None and load.worst < load.capacity.high:
@@ -187,9 +195,8 @@ def _reached(
     if points is not None and points.verdict is PortraitVerdict.COLLAPSED:
         return _by_itself(question, subject, load, points)
     if overload(measured.call) < measured.call.capacity:
-        caps = " and ".join(
-            (*load.budgets, *((limit.name,) if (limit := in_flight_limit(subject.design, load)) else ()))
-        )
+        full = in_flight_limit(subject.design, load)
+        caps = " and ".join((*load.budgets, *((full.name,) if full else ())))
         needs = f"needs a simulation: {caps} lets about as many tries through as {load.callee} can serve"
         return question.undecided(needs, load.places, load.of)
     burst, note = load.workload.burst, ""

@@ -18,7 +18,14 @@ from coherence.simulate.metastability.waits import Server
 from coherence.verify.calls.attempts import ZERO, pauses
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import copies, known
-from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
+from coherence.verify.patterns.calls._load_amplification import (
+    AmplifiedLoad,
+    in_flight_limit,
+    retries_per_second,
+    retry_limits,
+    retry_windows,
+    share_of,
+)
 
 WAITING = STATES["waiting"]
 MOST_PAUSES = 16  # of more tries the first pauses stand for all
@@ -71,6 +78,9 @@ def _retrying(design: Design, load: AmplifiedLoad, plan: RetryPolicy, server: Se
     shares = [(found, limit) for limit in limits if (found := share_of(limit)) is not None]
     (share, of_first), limit = max(shares, key=lambda share: share[0][0]) if shares else ((math.inf, False), None)
     floor = least_allowed(design, limit) if limit is not None else ZERO
+    paced = [most for window in retry_windows(design, plan) if (most := retries_per_second(design, window)) is not None]
+    if paced and limit is None:  # so many a second are a share of the first tries, as these stand
+        share, of_first = min(paced) / load.rate.high, True
     breaker = in_flight_limit(design, load)
     return Retrying(
         float(load.rate.high),

@@ -41,6 +41,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Timer
+from coherence.language.roles import whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events.graph import EventLink, lasting, values
 from coherence.verify.events.orders import between
@@ -55,25 +56,26 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per repeating timer that starts an activity whose time is stated."""
     for timer in subject.design.timers.values():
         then = timer.then
-        if then is None or then.kind != "starts" or not then.activity or timer.unless is not None:
+        if then is None or then.kind != "starts" or timer.unless is not None:
+            continue
+        activity = then.activity or whole_life(subject.design, then.thing)
+        component = subject.design.components.get(then.thing)
+        if component is None or not activity:
             continue
         from coherence.verify.events.periods import periods
 
-        component = subject.design.components.get(then.thing)
-        apart = list(periods(subject.design, timer, without=f"{then.subject} ends"))
-        if component is None or not apart:
+        apart = list(periods(subject.design, timer, without=f"{then.thing}.{activity} ends"))
+        if not apart:
             continue
         shortest = min(apart, key=lambda period: period.earliest)
-        takes = (component.takes or {}).get(then.activity)
+        takes = (component.takes or {}).get(activity)
         if takes is None:
-            needs = (
-                f"needs {then.activity} time of {then.thing}: {timer.name} starts it every {_written(timer, shortest)}"
-            )
+            needs = f"needs {activity} time of {then.thing}: {timer.name} starts it every {_written(timer, shortest)}"
             stated = values(timer)[0].labelled("started this often")
             places = (stated, then.place.labelled("for a time that is not stated"))
             yield QUESTION.undecided(needs, places, (timer.name, then.thing), lacks_number=True)
         else:
-            yield _answer(subject, timer, shortest, takes, lasting(subject.design, then.subject))
+            yield _answer(subject, timer, shortest, takes, lasting(subject.design, f"{then.thing}.{activity}"))
 
 
 def _every(timer: Timer) -> Quantity | None:
@@ -97,9 +99,9 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
     stated = _every(timer)
     places = (
         (stated.place if stated is not None else timer.place).labelled("started this often"),
-        takes.place.labelled(f"{timer.then.subject} takes this long"),
+        takes.place.labelled(f"{lasts.name} takes this long"),
     )
-    of, name = (timer.name, timer.then.thing, *lasts.inside), timer.then.subject
+    of, name = (timer.name, timer.then.thing, *lasts.inside), lasts.name
     if longest is not None and longest <= shortest:
         script = Certificate(claim=f"(<= {rational(longest)} {rational(shortest)})").script()
         message = f"{name} is over before {timer.name} starts it again: {span} of {every}"

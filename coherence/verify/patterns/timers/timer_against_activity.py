@@ -9,7 +9,8 @@ Another timer that ends the activity in every run (`then: worker.task ends`) end
 
 - A *lease* (`then: redeliver`, `requeue`, ...) hands the message out ceil(D_task / D_lease) times in
   all, at most `max_receive` where the component states it.
-- With `renew:` (an interval, or a timer that repeats) the interval is compared with the lease, not the task.
+- With `renew:` (an interval, a timer that repeats, or an activity that one starts) the interval is compared with the
+  lease, not the task; so it is of a lease without `unless`, which nothing but its renewals keeps from firing.
 - A *barrier* (`from: first rank waits`, `unless: all of rank.step end`) waits for the slowest member
   less the fastest; an activity that a loop sets (`rank.pause`) comes on top for the slowest, once a step.
 - A timer that only tells (`alert`, `log`, `warn`, ...) ends nothing.
@@ -63,6 +64,10 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per timer that another event may end, probes apart."""
+    if any(t.renew is not None and t.unless is None for t in subject.design.timers.values()):
+        from coherence.verify.patterns.timers import _renewal
+
+        yield from _renewal.never_ended(subject, QUESTION)
     ended = [t for t in subject.design.timers.values() if _overrun.may_be_ended(t) and not is_probe(t)]
     if at_barriers := list(filter(_at_barrier, ended)):
         from coherence.verify.patterns.timers import _barrier
@@ -90,7 +95,7 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
     if timer.renew is not None:
         from coherence.verify.patterns.timers import _renewal
 
-        return _renewal.answer(subject, QUESTION, case)
+        return _renewal.answer(subject, QUESTION, timer, outlasts=case.relation == "after")
     if case.relation == "unknown":
         return _overrun.undecided(QUESTION, case)
     repairs: tuple[Repair, ...] = tuple(_overrun.raised(subject, case))
