@@ -10,7 +10,6 @@ from fractions import Fraction
 from coherence.base.clock import now
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
-from coherence.base.solver import joined
 from coherence.base.watchdog import TimeOverError
 from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question, Subject, details_are_asked, repairs_are_asked
@@ -18,8 +17,9 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Call, walk
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.loops.designs.flow_feedback import flow_answer, flow_groups, switches_of
-from coherence.loops.designs.groups import Group, answer, groups, needs, render_start
+from coherence.loops.designs.groups import Group, answer, groups, needs, swing_finding
 from coherence.loops.designs.predicted_cycles import CycleReading, cycles_of_flows
+from coherence.loops.settling.any_order import graph_of, rest_finding, swing_in_some_order
 from coherence.loops.settling.settling_proofs import settling
 from coherence.loops.settling.swings_without_rest import Persistence, of_flows, of_loops
 from coherence.model.crossings import at_crossings
@@ -30,8 +30,9 @@ from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.schedules import NotCommensurateError
 from coherence.simulate.execute.slices import sliced
 from coherence.simulate.execute.timeline import shown, told_constants
-from coherence.verify.convergence.command_rests import HOW as HOW_UNWOKEN
-from coherence.verify.convergence.command_rests import CommandRest, command_rests
+from coherence.verify.convergence.command_graph import GraphAnswer
+from coherence.verify.convergence.command_rests import CommandCrossing
+from coherence.verify.promises.certainty import Certainty
 from coherence.verify.promises.enclosed_promises import point, resting
 
 Ranges = Mapping[str, tuple[float, float]]
@@ -54,28 +55,34 @@ def loop_finding(question: Question, subject: Subject, number: int) -> Finding:
 
 def _loop_finding(question: Question, subject: Subject, number: int) -> Finding:
     group = groups(subject)[number]
-    needed = needs(subject, group)
-    finding = (None if needed else _settled(question, subject, group)) or answer(question, subject, number)
-    if finding.verdict is Verdict.UNDECIDED and not needed:
-        rests, crossing = command_rests(group.model, group.loops, now() + subject.time_limit / 4)
-        if rests:
-            return _unwoken(question, group, rests)
-        if crossing is not None:
-            finding = replace(finding, message=f"{finding.message}; {crossing.render(group.model)}")
-        return _rested(question, subject, group) or _beside_roots(question, subject, group, finding)
-    return finding
+    if needs(subject, group):
+        return answer(question, subject, number)
+    graph = graph_of(group, now() + subject.time_limit / 4)
+    never, several = graph is not None and not graph.rests, len(group.model.loops) > 1
+    proof, crossing = _in_any_order(question, subject, group, graph) if several else (None, None)
+    if proof is not None:
+        return proof
+    finding = _settled(question, subject, group) or answer(question, subject, number)
+    if finding.verdict is Verdict.CONFLICT and never:
+        return replace(finding, certainty="certain")
+    if finding.verdict is not Verdict.UNDECIDED:
+        return finding
+    run = swing_in_some_order(group, now() + subject.time_limit / 4) if several else None
+    if run is not None:
+        return swing_finding(question, subject, group, run, Certainty(certain=never))
+    if not several:
+        proof, crossing = _in_any_order(question, subject, group, graph)
+    if crossing is not None:
+        finding = replace(finding, message=f"{finding.message}; {crossing.render(group.model)}")
+    return proof or _rested(question, subject, group) or _beside_roots(question, subject, group, finding)
 
 
-def _unwoken(question: Question, group: Group, rests: Sequence[CommandRest]) -> Finding:
-    """Returns the proof that each command comes to rest since what some loops make of it never wakes the others."""
-    model = group.model
-    numbers = {name: number for rest in rests for name, number in rest.numbers(model).items()}
-    evidence = Evidence(Grade.PROVED, HOW_UNWOKEN, certificate=joined([rest.script for rest in rests]), numbers=numbers)
-    assumed = dict.fromkeys((*model.abstractions, *(words for rest in rests for words in rest.assumptions)))
-    verb = "settles" if len(group.loops) == 1 else "settle"
-    why = "; ".join(rest.render(model) for rest in rests)
-    message = f"{' and '.join(group.names)} {verb} from {render_start(model)}: {why}"
-    return question.proved(message, group.places, group.names, evidence, assumptions=tuple(assumed))
+def _in_any_order(
+    question: Question, subject: Subject, group: Group, graph: GraphAnswer | None
+) -> tuple[Finding | None, CommandCrossing | None]:
+    """Returns the proof that a group comes to rest in every order and phase, or what stands against one."""
+    found = rest_finding(question, group, graph, now() + subject.time_limit / 4)
+    return (found, None) if isinstance(found, Finding) else (None, found)
 
 
 def _rested(question: Question, subject: Subject, group: Group) -> Finding | None:

@@ -9,6 +9,9 @@ spectral radius of one hyperperiod and the period of its dominant mode.
 
 Loops that step or set one command are proved to come to rest where what some make of it, before they see that, never
 wakes the others: the dead band between their conditions is wider than the steps made within the age of a reading.
+Of several loops every value that they can give their commands is followed, whoever acts when: where no change can come
+again they come to rest in any order and with any phases; where some loop goes on at each of them, none ever does, and
+the conflict is certain.  A run in another order or phase that swings is a possible conflict.
 
 Where flows bend (first-order lags, products, delays in a flow) no run is exact.  There, and for flows that feed back
 without a loop, every operating point inside the bounds must be unstable by its exact-delay roots, and a run in floats

@@ -158,9 +158,9 @@ def _answer(question: Question, subject: Subject, group: Group) -> Finding:
         finding = _settles(question, group, corner_runs, rests, why, deadline)
         if finding.verdict is not Verdict.PROVED and not _is_open(group.model):
             other = _swinging(group, deadline)
-        return finding if other is None else _conflict(question, subject, group, other, POSSIBLE)
+        return finding if other is None else swing_finding(question, subject, group, other, POSSIBLE)
     certainty = every_run(group.model, corner_runs, lambda run: oscillates(group, run), subject.time_limit)
-    return _conflict(question, subject, group, swinging[0], certainty)
+    return swing_finding(question, subject, group, swinging[0], certainty)
 
 
 def _rests(group: Group, deadline: float) -> tuple[Rests | RangeRests, str, LongRun | None]:
@@ -194,7 +194,8 @@ def oscillates(group: Group, run: LongRun) -> bool:
     return run.orbit is not None and any(map(run.orbit.turns, group.signals))
 
 
-def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, certainty: Certainty) -> Finding:
+def swing_finding(question: Question, subject: Subject, group: Group, run: LongRun, certainty: Certainty) -> Finding:
+    """Returns the conflict that a run of a group shows, on whose orbit commands turn for ever."""
     orbit = run.orbit
     assert orbit is not None
     numbers: dict[str, tuple[Fraction | float | int, str]] = {"period": (orbit.period, "s")}

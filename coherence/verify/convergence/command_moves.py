@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.language.expressions.tree import Call, Compare, Held, Logic, Name, Number, Tree, Truth, rebuilt
+from coherence.language.expressions.tree import Call, Compare, Held, Logic, Name, Number, Tree, Truth, rebuilt, walk
 from coherence.language.words import MEMBERS
 from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
 from coherence.simulate.execute.lookback import LOOK_BACK, duration_of
 from coherence.verify.facts.ranges import enclosure, hull
-from coherence.verify.facts.satisfiability import opposite
+from coherence.verify.facts.satisfiability import SatQuery, opposite
 
 UP, DOWN = "up", "down"
 
@@ -31,7 +31,7 @@ class CommandMove:
     """A way in which a loop may move its command: by at most `size`, or to `level`, where `when` holds.
 
     `looks`: names in `when` that stand for the command at one look, with their ages (s); `ranges` and `whole` of all
-    names in it.
+    names in it.  `first`: asks for a first act since the condition began to hold; where there is none, it never acts.
     """
 
     loop: SampledLoop
@@ -42,6 +42,7 @@ class CommandMove:
     looks: Mapping[str, Fraction]
     ranges: Mapping[str, Interval]
     whole: frozenset[str]
+    first: SatQuery | None = None
 
     @property
     def oldest(self) -> Fraction:
@@ -59,11 +60,16 @@ def writers_of(model: Model, signal: str) -> list[SampledLoop]:
     return [loop for loop in model.loops if loop.signal == signal and loop.law != "unset"]
 
 
-def moves_of(model: Model, loop: SampledLoop, fixed: Sequence[str]) -> Iterator[CommandMove]:
-    """Yields all that a loop may do to its command.  Raises NotKnownError."""
+def moves_of(model: Model, loop: SampledLoop, fixed: Sequence[str], others: str | None = None) -> Iterator[CommandMove]:
+    """Yields all that a loop may do to its command; `others`: the only way in which all others move it.
+
+    Raises NotKnownError.
+    """
     for number, (condition, by, to) in enumerate(_entries(loop)):
         looks = _Looks(model, loop, f"{loop.name} {number}", frozenset(fixed))
         when, now = looks.at(condition), looks.command()
+        if others is not None and isinstance(condition, Held) and loop.lands == 0:
+            looks.first = _Looks(model, loop, looks.label, looks.fixed).first_act(condition, others)
         span = enclosure(by, looks) if by is not None and to is None else None
         if span is not None and span.low is not None and span.low > 0 and span.high is not None:
             yield from _steps(looks, when, now, UP, span.high)
@@ -123,6 +129,7 @@ class _Looks(Mapping[str, Interval]):
     looks: dict[str, Fraction] = field(default_factory=dict)
     ranges: dict[str, Interval] = field(default_factory=dict)
     facts: list[Tree] = field(default_factory=list)
+    first: SatQuery | None = None
 
     @property
     def bounds(self) -> Interval:
@@ -179,6 +186,36 @@ class _Looks(Mapping[str, Interval]):
                 return mean
         return rebuilt(tree, lambda part: self.at(part, way, age))
 
+    def first_act(self, held: Held, others: str) -> SatQuery | None:
+        """Asks for a first act since the condition began to hold, where it looks back less far than it must hold.
+
+        Derivation: let t be the sample at which it acts, D the time that the condition has held at all samples, d < D a
+        delay in it, and s the last sample before t - d, which is one of those.  Between s and t the loop has not
+        acted, so the others alone have moved the command: upward, x(s) <= x(t - d) <= x(t), and the condition holds of
+        what is seen at s.  Limit case: nobody moves the command, and it is the same at all three.
+        """
+        terms = [self.at(held)]
+        for call in dict.fromkeys(self._delays(held.condition)):
+            if duration_of(call, _Longest(self.model)) >= held.duration:
+                continue
+            earlier = ("sample before", call.arguments[1])
+            ways: tuple[tuple[object, ...], ...] = (earlier, (("delayed", call.arguments[1]),), ())
+            seen = [self.at(Name(self.loop.signal), way, held.duration) for way in ways]
+            seen = seen if others == UP else seen[::-1]
+            terms += [Compare("<=", one, other) for one, other in itertools.pairwise(seen)]
+            terms.append(self.at(held.condition, earlier, held.duration))
+        if len(terms) == 1:
+            return None
+        return SatQuery((*terms, *self.facts), dict(self.ranges), self._whole())
+
+    def _delays(self, tree: Tree) -> Iterator[Call]:
+        """Yields the delays of a tree, in its outputs too."""
+        for part in walk(tree):
+            if isinstance(part, Name) and part.path in self.model.outputs:
+                yield from self._delays(self.model.outputs[part.path])
+            elif isinstance(part, Call) and part.function == "delayed":
+                yield part
+
     def _time(self, way: tuple[object, ...]) -> str:
         return f"[{self.label} {self.times.setdefault(way, len(self.times))}]"
 
@@ -202,8 +239,11 @@ class _Looks(Mapping[str, Interval]):
     def move(self, way: str, size: Fraction, level: Fraction | None, when: Tree, inside: Tree) -> CommandMove:
         """Returns a move that is made where `when` holds and the command is `inside`."""
         condition = Logic("and", (when, inside, *self.facts))
-        whole = frozenset(self.looks) if _stays_whole(self.model, self.loop.signal) else frozenset[str]()
-        return CommandMove(self.loop, way, size, level, condition, dict(self.looks), dict(self.ranges), whole)
+        looks, ranges = dict(self.looks), dict(self.ranges)
+        return CommandMove(self.loop, way, size, level, condition, looks, ranges, self._whole(), self.first)
+
+    def _whole(self) -> frozenset[str]:
+        return frozenset(self.looks) if _stays_whole(self.model, self.loop.signal) else frozenset()
 
 
 def _bounds(model: Model, loop: SampledLoop) -> Interval:

@@ -130,13 +130,30 @@ def _rest(model: Model, signal: str, deadline: float) -> CommandRest | CommandCr
     open_constants = tuple(path for path, c in model.constants.items() if not (c.varies or c.range.exact))
     crossing = None
     for fixed in ((), open_constants) if open_constants else ((),):
-        moves = [move for loop in writers for move in moves_of(model, loop, fixed)]
+        moves, idle = _acting(model, writers, fixed)
         for way in (UP, DOWN):
-            answer = None if is_over(deadline) else _way(signal, way, moves, fixed)
+            answer = None if is_over(deadline) else _way(signal, way, moves, fixed, idle)
             if isinstance(answer, CommandRest):
                 return answer
             crossing = answer or crossing
     return crossing
+
+
+def _acting(
+    model: Model, writers: Sequence[SampledLoop], fixed: tuple[str, ...]
+) -> tuple[list[CommandMove], tuple[str, ...]]:
+    """Returns what the loops may do to their command, and why some of it never comes: no loop acts so a first time."""
+    plain = {loop.name: list(moves_of(model, loop, fixed)) for loop in writers}
+    moves, idle = list[CommandMove](), list[str]()
+    for loop in writers:
+        ways = {move.way for name, own in plain.items() if name != loop.name for move in own}
+        for move in moves_of(model, loop, fixed, (ways or {UP}).pop() if len(ways) < 2 else None):
+            script = None if move.first is None else move.first.script()
+            if script is not None and unsat(script, timeout_ms=CHECK_MS).unsat:
+                idle.append(script)
+            else:
+                moves.append(move)
+    return moves, tuple(idle)
 
 
 def _is_followed(loop: SampledLoop) -> bool:
@@ -153,7 +170,7 @@ def _opens(model: Model, writers: Sequence[SampledLoop]) -> bool:
 
 
 def _way(
-    signal: str, way: str, moves: Sequence[CommandMove], fixed: tuple[str, ...]
+    signal: str, way: str, moves: Sequence[CommandMove], fixed: tuple[str, ...], idle: tuple[str, ...]
 ) -> CommandRest | CommandCrossing | None:
     """Returns that what moves the command one way never wakes what moves it the other way, or where it may."""
     making, others = [m for m in moves if m.way == way], [m for m in moves if m.way != way]
@@ -161,7 +178,7 @@ def _way(
         return None
     unseen, levels = _unseen(making), [move.level for move in making if move.level is not None]
     level = (max(levels) if way == UP else min(levels)) if levels else None
-    scripts = []
+    scripts = list(idle)
     for move, other in itertools.product(making, others):
         query = _crossing_query(move, other, unseen, level)
         answer = unsat(script := query.script(), timeout_ms=CHECK_MS)

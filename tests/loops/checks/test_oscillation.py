@@ -20,7 +20,7 @@ SCALED = """coherence: 1
 components: {{f: {{pods: 2 .. 64, nodes: 1 .. 20, cpu: "16 / min(f.pods, 5 * f.nodes)"}}}}
 loops:
   hpa:
-    target: {{signal: f.cpu, setpoint: 51 %, tolerance: 10 %}}
+    target: {{signal: "delayed(f.cpu, 5 s)", setpoint: 51 %, tolerance: 10 %}}
     timescale: {{period: 30 s{phase}}}
     actuation: {{signal: f.pods, law: proportional, bounds: [2, 64]{start}}}
   nodes:

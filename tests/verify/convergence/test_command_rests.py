@@ -215,3 +215,35 @@ loops:
 """
     model = elaborate(read_text(text, "design.yaml"))
     assert bool(command_rests(model, model.loops, math.inf)[0]) is rests
+
+
+HELD = """coherence: 1
+components: {{pool: {{nodes: 0 .. {most}, bind: {bind}, bound: "min(pool.nodes, delayed(pool.nodes, bind))"}}}}
+loops:
+  provision:
+    trigger: pool.nodes < 1
+    timescale: {{period: 10 s}}
+    actuation: {{signal: pool.nodes, law: step, by: 1, bounds: [0, {most}]}}
+  consolidate:
+    trigger: pool.nodes > pool.bound for 10 min
+    timescale: {{period: 15 s{lands}}}
+    actuation: {{signal: pool.nodes, law: step, by: -1, bounds: [0, {most}]}}
+"""
+LOWERING = """  stop:
+    trigger: pool.nodes > 0
+    timescale: {period: 1 min}
+    actuation: {signal: pool.nodes, law: step, by: -1, bounds: [0, 1]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("bind", "most", "lands", "more", "rests"),
+    [("1 min .. 5 min", 1, "", "", True), ("1 min .. 10 min", 1, "", "", False), ("15 min", 1, "", "", False),
+     ("5 min", 3, "", "", False), ("5 min", 1, ", lands: 5 s", "", False), ("5 min", 1, "", LOWERING, False)],
+)  # fmt: skip
+def test_a_condition_that_looks_back_less_far_than_it_must_hold_sees_what_it_held_of(
+    bind: str, most: int, lands: str, more: str, *, rests: bool
+) -> None:
+    text = HELD.format(bind=bind, most=most, lands=lands) + more
+    model = elaborate(read_text(text, "design.yaml"))
+    assert bool(command_rests(model, model.loops, math.inf)[0]) is rests

@@ -1,0 +1,382 @@
+"""Follows every value that loops can give their commands, whoever acts when: all come to rest, or none ever can.
+
+A node is one value of each command, an edge a change that some loop may make there: of whatever a look may see (a value
+of the past, a state, what varies, how long a condition has held), of whatever a window or a rate lets through.
+
+Derivation of rest: loops write one after another, and what is written is seen at once, so a run is a path in the graph,
+in any order of samples, with any phases, periods and cooldowns.  A window of `hold_down` gives the highest of the
+recommendations within it, this one included, and at most the command: a value between both.  A rate gives one between
+the command and the recommendation.  Where commands are whole, these are finitely many.  A graph of finitely many nodes
+without a cycle has no endless path.  Of a command that lands later a look sees any value that it may have.
+
+Derivation of no rest: let the commands stand still for ever at a node.  Then what looks back, however far, sees that
+node, a condition that holds has held for long enough, a window holds recommendations on one side of the command, and a
+cooldown is over.  So a loop whose condition holds there and whose law gives another value writes it after all.  Where
+that is so at each node, commands change for ever; they have finitely many values, so one of them turns for ever.
+
+Limit cases: one loop that sets one value has one edge into it; two loops that undo each other have a cycle, and no node
+without a way on.  With a constant of a range each look takes any value of it: its range is halved where that decides
+nothing, and a part that holds the whole of two ways is left open.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+from coherence.base.graphs import components
+from coherence.base.solver import joined
+from coherence.findings.question_input import Certificate, rational
+from coherence.language.expressions import names
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.lower_smt import lower_smt
+from coherence.language.expressions.tree import Call, Held, Logic, Name, Number, Tree, rebuilt, rename
+from coherence.language.words import MEMBERS
+from coherence.model.laws import CURRENT, READ, READY
+from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
+from coherence.simulate.execute.open_ranges import one_ended
+from coherence.simulate.execute.slices import modes_read
+from coherence.simulate.execute.starts import integers
+from coherence.verify.facts.ranges import PAST, enclosure, hull, point, truth
+
+HOW = "every value that loops can give their commands, in any order, with any phases"
+LAWS = ("step", "set", "rules", "proportional")
+IDLE = ("none", "unset")
+ANY_TIME = ("`phase`", "`period`", "`cooldown`", "`rank`")  # of these, any value makes a path of the same graph
+MOST_NODES, MOST_EDGES, MOST_PARTS, MOST_CLAIMS = 3_000, 60_000, 64, 12_000
+MOST_TEXT = 2_000_000  # characters of a certificate
+A_SCRIPT = 300  # claims of one script
+
+Node = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class GraphAnswer:
+    """What the graph shows: `rests` (where commands may stay at last; none: they never rest), of how many nodes.
+
+    `fixed`: open constants that are taken as one number each.  `script`: a certificate, where one is written.
+    """
+
+    signals: tuple[str, ...]
+    rests: tuple[Node, ...]
+    count: int
+    script: str | None = None
+    fixed: tuple[str, ...] = ()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Returns what open constants are taken for."""
+        return tuple(f"{path} is one unknown constant of its range" for path in self.fixed)
+
+
+def follow_commands(model: Model, loops: Sequence[SampledLoop], late: Callable[[], bool]) -> GraphAnswer | None:
+    """Returns whether all commands of a model, which these loops and what they read need, come to rest or never do.
+
+    None where the graph does not decide it, has too many nodes, or a fact is read at one end of its range.
+    """
+    if modes_read(model) & {loop.name for loop in loops} or _reads_one_end(model):
+        return None
+    acting = [loop for loop in model.loops if loop.law not in IDLE]
+    if not acting or any(loop.law not in LAWS or loop.mode == "once" for loop in acting):
+        return None
+    try:
+        return _answer(model, acting, late)
+    except NotExactError:
+        return None
+
+
+def _reads_one_end(model: Model) -> bool:
+    return any(not fact.startswith(ANY_TIME) for fact in one_ended(model))
+
+
+def _answer(model: Model, acting: Sequence[SampledLoop], late: Callable[[], bool]) -> GraphAnswer | None:
+    fixed = tuple(path for path, c in model.constants.items() if not (c.varies or c.range.exact))
+    whole = _Graph(model, acting, {}, late)
+    if whole.ends() and (script := whole.script()) is not None:
+        return GraphAnswer(whole.signals, tuple(whole.rests()), len(whole.edges), script)
+    if not (whole.ends() or whole.rests()):
+        return GraphAnswer(whole.signals, (), len(whole.edges))
+    waiting, rests, scripts = [{p: model.constants[p].range for p in fixed}] if fixed else [], set[Node](), list[str]()
+    count = parts = 0
+    while waiting:
+        part = waiting.pop()
+        parts += 1
+        if parts > MOST_PARTS or late() or any(r.low is None or r.high is None for r in part.values()):
+            return None
+        graph = _Graph(model, acting, part, late)
+        if graph.ends():
+            rests |= set(graph.rests())
+            count += len(graph.edges)
+            scripts += [script] if (script := graph.script()) is not None else []
+            if script is None or sum(map(len, scripts)) > MOST_TEXT:
+                return None
+        else:
+            waiting += _halves(part)
+    return GraphAnswer(whole.signals, tuple(sorted(rests)), count, joined(scripts), fixed) if fixed else None
+
+
+def _halves(part: Mapping[str, Interval]) -> Iterator[dict[str, Interval]]:
+    """Yields both halves of the widest of the ranges."""
+    widest = max(part, key=lambda path: _relative_width(part[path]))
+    low, high = part[widest].low, part[widest].high
+    assert low is not None
+    assert high is not None
+    middle = (low + high) / 2
+    yield {**part, widest: Interval(low, middle)}
+    yield {**part, widest: Interval(middle, high)}
+
+
+def _relative_width(span: Interval) -> Fraction:
+    assert span.low is not None
+    assert span.high is not None
+    return (span.high - span.low) / (max(abs(span.low), abs(span.high)) or Fraction(1))
+
+
+class _Trees(NamedTuple):
+    """When a loop acts, and what its law calls READ and READY."""
+
+    when: Tree | None
+    read: Tree | None
+    ready: Tree | None
+
+
+@dataclass(frozen=True)
+class _Move:
+    """A way in which a loop may change its command: `seen` of any look, `still` of looks at what stands still."""
+
+    loop: SampledLoop
+    formula: Tree
+    seen: _Trees
+    still: _Trees
+
+
+@dataclass
+class _Graph:
+    """The nodes that are reached from every start, and the changes at each, with some constants in given ranges."""
+
+    model: Model
+    acting: Sequence[SampledLoop]
+    part: Mapping[str, Interval]
+    late: Callable[[], bool]
+    edges: dict[Node, set[Node]] = field(default_factory=dict)
+    moves: tuple[tuple[_Move, ...], ...] = ()  # of each loop
+
+    def __post_init__(self) -> None:
+        self.signals = tuple(self.model.commands)
+        self.known = _known(self.model, self.part)
+        landing = any(loop.lands for loop in self.acting)
+        if landing and any(loop.law == "proportional" for loop in self.acting):
+            raise NotExactError("a proportional law counts from what landed")
+        self.moves = tuple(tuple(self._moves_of(loop, past=landing)) for loop in self.acting)
+        starts = itertools.product(*(_starts(self.model, path) for path in self.signals))
+        waiting = list(itertools.islice(starts, MOST_NODES + 1))
+        total = 0
+        while waiting:
+            node = waiting.pop()
+            if node in self.edges:
+                continue
+            after = self.edges[node] = set(self._after(node))
+            total += len(after)
+            if len(self.edges) > MOST_NODES or total > MOST_EDGES or self.late():
+                raise NotExactError("too many values, or too late")
+            waiting += after
+
+    def _moves_of(self, loop: SampledLoop, *, past: bool) -> Iterator[_Move]:
+        """Yields what a loop may do, each part with outputs written out."""
+        conditions: list[Tree | None] = [rule.when for rule in loop.rules]
+        if not loop.rules and loop.enter is not None and loop.leave is not None:
+            conditions = [Logic("or", (loop.enter, Logic("not", (loop.leave,))))]
+        elif not loop.rules:
+            conditions = [loop.trigger]
+        for condition, law in zip(conditions, loop.recommendations, strict=True):
+            seen = _Trees(*(self._written(tree, past=past) for tree in (condition, law.read, law.ready)))
+            lasting = loop.enter if loop.enter is not None else condition
+            still = _Trees(*(self._still(tree) for tree in (lasting, law.read, law.ready)))
+            yield _Move(loop, law.formula, seen, still)
+
+    def _written(self, tree: Tree | None, *, past: bool) -> Tree | None:
+        """Returns a tree over names of the model: a look back sees any value, and how long something held is open."""
+        return None if tree is None else self._seen(tree, past)
+
+    def _seen(self, tree: Tree, past: bool) -> Tree:
+        match tree:
+            case Name(path=path) if path in self.model.outputs:
+                return self._seen(self.model.outputs[path], past)
+            case Name(path=path) if past and path in self.model.commands:
+                return Name(f"{path} before")
+            case Held(condition=condition):
+                return Logic("and", (self._seen(condition, past), Name("long enough")))
+            case Call(function=function, arguments=(inner, *_)) if function in PAST:
+                return self._seen(inner, True)
+        return rebuilt(tree, lambda part: self._seen(part, past))
+
+    def _still(self, tree: Tree | None) -> Tree | None:
+        """Returns a tree as it is where commands stand still: a look back sees what is there."""
+        return None if tree is None else self._lasting(tree)
+
+    def _lasting(self, tree: Tree) -> Tree:
+        match tree:
+            case Name(path=path) if path in self.model.outputs:
+                return self._lasting(self.model.outputs[path])
+            case Call(function=function, arguments=(inner, *_)) if function in PAST:
+                return self._lasting(inner)
+        return rebuilt(tree, self._lasting)
+
+    def _values(self, node: Node) -> Mapping[str, Interval]:
+        return ChainMap(dict(zip(self.signals, map(point, node), strict=True)), self.known)
+
+    def _after(self, node: Node) -> Iterator[Node]:
+        """Yields the nodes to which one change of a loop may lead."""
+        values = self._values(node)
+        for moves in self.moves:
+            for move in moves:
+                holds = _holds(move.seen, values)
+                if holds is not False:
+                    at = self.signals.index(move.loop.signal)
+                    for value in self._given(move, values, node[at]):
+                        if value != node[at]:
+                            yield (*node[:at], value, *node[at + 1 :])
+                if holds and move.loop.rules:
+                    break  # the first rule that holds acts, and no other one
+
+    def _given(self, move: _Move, values: Mapping[str, Interval], now: Fraction) -> Iterator[Fraction]:
+        """Yields the values that a loop may give its command, which is `now`."""
+        loop, limits = move.loop, self.model.commands[move.loop.signal].range
+        inside = loop.bounds.clip(now)
+        if loop.law == "proportional" and inside != now:
+            yield limits.clip(inside)
+            return
+        wanted = _wanted(move.formula, move.seen, values, now)
+        late = bool(loop.hold_down or loop.hold_up or loop.rates)
+        if late:
+            wanted = hull([wanted, point(now)])
+        clipped = Interval(*(_clipped(end, loop.bounds, limits) for end in (wanted.low, wanted.high)))
+        low = limits.clip(loop.bounds.low) if clipped.low is None and loop.bounds.low is not None else clipped.low
+        high = limits.clip(loop.bounds.high) if clipped.high is None and loop.bounds.high is not None else clipped.high
+        if low is None or high is None:
+            raise NotExactError("a command without a bound")
+        if low == high and not late:
+            yield low
+            return
+        if not loop.integer or {end.denominator for end in (low, high, now)} != {1} or not _whole_rates(loop):
+            raise NotExactError("values between whole numbers")
+        yield from map(Fraction, range(int(low), int(high) + 1))
+
+    def ends(self) -> bool:
+        """Decides whether no change can come again: no node is reached from itself."""
+        return all(len(part) == 1 for part in components(self.edges))
+
+    def rests(self) -> list[Node]:
+        """Returns the nodes at which commands may stand still: no loop is known to go on."""
+        return sorted(node for node in self.edges if not any(self._goes_on(moves, node) for moves in self.moves))
+
+    def _goes_on(self, moves: Sequence[_Move], node: Node) -> bool:
+        values, loop = self._values(node), moves[0].loop
+        if loop.rates:
+            return False
+        now = node[self.signals.index(loop.signal)]
+        limits = self.model.commands[loop.signal].range
+        for move in moves:
+            holds = _holds(move.still, values)
+            if holds:
+                if loop.law == "proportional" and loop.bounds.clip(now) != now:
+                    return limits.clip(loop.bounds.clip(now)) != now
+                wanted = _wanted(move.formula, move.still, values, now)
+                low = wanted.low is not None and limits.clip(loop.bounds.clip(wanted.low)) > now
+                high = wanted.high is not None and limits.clip(loop.bounds.clip(wanted.high)) < now
+                return low or high
+            if holds is None:
+                return False
+        return False
+
+    def script(self) -> str | None:
+        """Returns the certificate: what each loop gives at each node, and that each change leads down an order.
+
+        None where it is long, or something has no term.
+        """
+        order = {node: n for n, (node,) in enumerate(components(self.edges))}
+        if len(order) * (1 + 2 * len(self.acting)) > MOST_CLAIMS:
+            return None
+        claims: list[str] = []
+        try:
+            for node, after in self.edges.items():
+                highest = max((order[other] for other in after), default=-1)
+                claims += [f"(> {rational(order[node])} {rational(highest)})", *self._claims(node)]
+        except NotExactError:
+            return None
+        parts = [claims[n : n + A_SCRIPT] for n in range(0, len(claims), A_SCRIPT)]
+        return joined([Certificate(claim=f"(and true {' '.join(part)})").script() for part in parts])
+
+    def _claims(self, node: Node) -> Iterator[str]:
+        """Yields what conditions and laws are at a node, where each is one number."""
+        values = self._values(node)
+        numbers: dict[str, Tree] = {path: Number(i.low) for path, i in values.items() if i.exact and i.low is not None}
+        for move in itertools.chain.from_iterable(self.moves):
+            holds = _holds(move.seen, values)
+            when, read, _ = move.seen
+            if when is not None and holds is not None and _is_ground(when, numbers):
+                said = lower_smt(_filled(when, numbers))
+                yield said if holds else f"(not {said})"
+            if holds and read is not None and _is_ground(read, numbers):
+                span = enclosure(read, values)
+                if span.exact and span.low is not None:
+                    yield f"(= {lower_smt(_filled(read, numbers))} {rational(span.low)})"
+
+
+def _is_ground(tree: Tree, numbers: Mapping[str, Tree]) -> bool:
+    return all(name in numbers for name in names(tree))
+
+
+def _filled(tree: Tree, numbers: Mapping[str, Tree]) -> Tree:
+    return rename(tree, lambda path: numbers[path])
+
+
+def _holds(trees: _Trees, values: Mapping[str, Interval]) -> bool | None:
+    return True if trees.when is None else truth(trees.when, values)
+
+
+def _wanted(formula: Tree, trees: _Trees, values: Mapping[str, Interval], now: Fraction) -> Interval:
+    """Returns the interval of what a law recommends."""
+    read, ready = (point(0) if tree is None else enclosure(tree, values) for tree in (trees.read, trees.ready))
+    return enclosure(formula, {CURRENT.path: point(now), READ.path: read, READY.path: ready})
+
+
+def _clipped(end: Fraction | None, bounds: Interval, limits: Interval) -> Fraction | None:
+    return None if end is None else limits.clip(bounds.clip(end))
+
+
+def _whole_rates(loop: SampledLoop) -> bool:
+    """Decides whether what rates let through is whole where the command is: percentages are rounded."""
+    return all(rate.by is None or rate.by.denominator == 1 for rate in loop.rates)
+
+
+def _known(model: Model, part: Mapping[str, Interval]) -> dict[str, Interval]:
+    """Returns the range of each constant and state, and of what a command may have been."""
+    known = {path: constant.range for path, constant in model.constants.items()} | dict(part)
+    known |= {path: state.range for path, state in model.states.items()}
+    known |= dict.fromkeys(model.inputs, EVERYTHING)
+    for path, command in model.commands.items():
+        writers = [loop for loop in model.loops if loop.signal == path and loop.law not in IDLE]
+        ends = [_bounds(command.range, loop.bounds) for loop in writers]
+        known[f"{path} before"] = hull([command.initial, *ends])
+    return known
+
+
+def _bounds(limits: Interval, bounds: Interval) -> Interval:
+    low, high = (None if end is None else limits.clip(end) for end in (bounds.low, bounds.high))
+    return Interval(limits.low if low is None else low, limits.high if high is None else high)
+
+
+def _starts(model: Model, path: str) -> list[Fraction]:
+    """Returns the values with which a command may begin: where none is stated, members are whole.
+
+    Raises NotExactError where they are not finitely many.
+    """
+    command = model.commands[path]
+    if command.initial.exact and command.initial.low is not None:
+        return [command.initial.low]
+    return integers(path, command.initial, integer=command.integer and path.rpartition(".")[2] in MEMBERS)
