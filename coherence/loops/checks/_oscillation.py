@@ -67,7 +67,7 @@ def _loop_finding(question: Question, subject: Subject, number: int) -> Finding:
         return replace(finding, certainty="certain")
     if finding.verdict is not Verdict.UNDECIDED:
         return finding
-    run = swing_in_some_order(group, now() + subject.time_limit / 4) if several else None
+    run = swing_in_some_order(group, now() + subject.time_limit / 4) if len(group.loops) > 1 else None
     if run is not None:
         return swing_finding(question, subject, group, run, Certainty(certain=never))
     if not several:
@@ -81,8 +81,8 @@ def _in_any_order(
     question: Question, subject: Subject, group: Group, graph: GraphAnswer | None
 ) -> tuple[Finding | None, CommandCrossing | None]:
     """Returns the proof that a group comes to rest in every order and phase, or what stands against one."""
-    found = rest_finding(question, group, graph, now() + subject.time_limit / 4)
-    return (found, None) if isinstance(found, Finding) else (None, found)
+    shown_rest = rest_finding(question, group, graph, now() + subject.time_limit / 4)
+    return (shown_rest, None) if isinstance(shown_rest, Finding) else (None, shown_rest)
 
 
 def _rested(question: Question, subject: Subject, group: Group) -> Finding | None:

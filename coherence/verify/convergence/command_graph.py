@@ -319,8 +319,8 @@ class _Graph:
             holds = _holds(move.seen, values)
             when, read, _ = move.seen
             if when is not None and holds is not None and _is_ground(when, numbers):
-                said = lower_smt(_filled(when, numbers))
-                yield said if holds else f"(not {said})"
+                condition = lower_smt(_filled(when, numbers))
+                yield condition if holds else f"(not {condition})"
             if holds and read is not None and _is_ground(read, numbers):
                 span = enclosure(read, values)
                 if span.exact and span.low is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -18,7 +19,7 @@ HIGH = 12
 SAMPLES, RUNS = 500, 4
 READINGS = {
     "min(a.x, 3 * b.y)": lambda x, y: min(x, 3 * y),
-    "max(a.x, b.y)": lambda x, y: max(x, y),
+    "max(a.x, b.y)": max,
     "a.x - b.y": lambda x, y: x - y,
     "a.x": lambda x, _: x,
     "b.y": lambda _, y: y,
@@ -178,7 +179,9 @@ class PlainRun:
                     wanted = min(x, max(w for _, w in wanted_before[n]))
                 if loop.rate and wanted != x:
                     base = x - sum(change for t, change in own[n] if t > now - 3)
-                    wanted = min(wanted, max(x, base + loop.rate)) if wanted > x else max(wanted, min(x, base - loop.rate))
+                    wanted = (
+                        min(wanted, max(x, base + loop.rate)) if wanted > x else max(wanted, min(x, base - loop.rate))
+                    )
                 after = min(Fraction(high), max(Fraction(low), wanted))
             else:
                 after = min(Fraction(high), max(Fraction(low), x))
@@ -201,7 +204,7 @@ class PlainRun:
         """Decides whether a count turns four times or more in the last third."""
         for signal in ("a.x", "b.y"):
             late = [by > 0 for sample, path, by in self.changes if path == signal and sample > SAMPLES * 2 // 3]
-            if sum(1 for one, other in zip(late, late[1:], strict=False) if one != other) >= 4:
+            if sum(1 for one, other in pairwise(late) if one != other) >= 4:
                 return True
         return False
 
