@@ -18,7 +18,7 @@ from coherence.loops.settling.any_order import graph_of, rest_finding, swing_in_
 STEPS = """coherence: 1
 loops:
   up: {{timescale: {{period: 10 s}}, trigger: a.pods < {low}, actuation: {{signal: a.pods, by: 1, bounds: [0, 9]}}}}
-  down: {{timescale: {{period: 10 s}}, trigger: a.pods >= {high}, actuation: {{signal: a.pods, by: -1, bounds: [0, 9]}}}}
+  out: {{timescale: {{period: 10 s}}, trigger: a.pods >= {high}, actuation: {{signal: a.pods, by: -1, bounds: [0, 9]}}}}
 """
 
 

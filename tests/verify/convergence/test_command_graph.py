@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -17,7 +18,7 @@ from coherence.verify.convergence.command_graph import GraphAnswer, follow_comma
 
 HIGH = 12
 SAMPLES, RUNS = 500, 4
-READINGS = {
+READINGS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "min(a.x, 3 * b.y)": lambda x, y: min(x, 3 * y),
     "max(a.x, b.y)": max,
     "a.x - b.y": lambda x, y: x - y,
