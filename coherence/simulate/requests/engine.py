@@ -12,8 +12,9 @@ wait, arrivals, then the sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from coherence.simulate.requests.events import advance as compiled_loop
 from coherence.simulate.requests.events_arrivals import Coming
 from coherence.simulate.requests.events_checks import check
 from coherence.simulate.requests.events_memory import KINDS
-from coherence.simulate.requests.events_records import Kept, counters_of, series_of
+from coherence.simulate.requests.events_records import Kept, counters_of, names_of, series_of
 from coherence.simulate.requests.events_world import EventWorld
 from coherence.simulate.requests.program import Program
 
@@ -154,7 +155,7 @@ class RequestRun:
         self._memory.n[at.MOST_EVENTS] = min(self.limits.events, 2**62)
         self._coming = Coming(program, seed, self._world)
         self._kept = Kept(self._world, sink)
-        self._start = 0.0
+        self._start, self._most_bands = 0.0, 0
         self._before, self._work_before = np.zeros_like(self._counts()), np.zeros((len(program.stations), len(at.WORK)))
 
     @property
@@ -162,16 +163,20 @@ class RequestRun:
         """Seconds since the start."""
         return float(self._memory.x[at.NOW])
 
-    def advance(self, until: float) -> None:
-        """Run until a time.  A run that was stopped stays where it is."""
+    def advance(self, until: float) -> bool:
+        """Run until a time; false where a watched count has left its band before, after all that happened at `time`.
+
+        A run that was stopped stays where it is.
+        """
         if not self.time <= until < math.inf:
             raise UsageError(f"until = {until!r} s, and it is {self.time!r} s; help: give a later, finite time")
         self._memory.x[at.UNTIL] = until
         while not self.stopped:
             reason = self._loop(self._memory.n, self._memory.x)
-            if reason == at.REACHED:
-                return
+            if reason in (at.REACHED, at.LEFT_BAND):
+                return bool(reason == at.REACHED)
             self._provide(reason)
+        return True
 
     def _provide(self, reason: int) -> None:
         """Give the loop what it returned for, or stop."""
@@ -228,6 +233,21 @@ class RequestRun:
         """From now on requests of a source or a station choose among its cases by these weights, in their order."""
         self._world.weigh(self._world.plans_of(owner), weights)
 
+    def watch_counts(self, bands: Mapping[str, tuple[int, int]]) -> None:
+        """From now on `advance` stops where one of these counts is below the least or above the most of its band."""
+        if len(bands) > self._most_bands:
+            self._most_bands = len(bands)
+            self._memory.n[at.WATCHED_AT] = self._memory.region(at.W_WIDTH * len(bands))
+        n = self._memory.n
+        for number, (name, band) in enumerate(bands.items()):
+            row = n[at.WATCHED_AT] + at.W_WIDTH * number
+            n[row : row + at.W_WIDTH] = (self._addresses[name], *band)
+        n[at.WATCHED] = len(bands)
+
+    def counts_of(self, names: Iterable[str]) -> dict[str, int]:
+        """Returns some counts now."""
+        return {name: int(self._memory.n[self._addresses[name]]) for name in names}
+
     def observe(self) -> dict[str, float]:
         """Returns all counts now, the time, and by station the server-seconds and the waiting so far (`work`)."""
         return {"time": self.time, **counters_of(self.program, self._counts()), **self._named(self._work())}
@@ -237,6 +257,12 @@ class RequestRun:
         self._kept.empty()
         self._kept = self._kept.fresh(self.time)
         self._start, self._before, self._work_before = self.time, self._counts(), self._work()
+
+    @cached_property
+    def _addresses(self) -> dict[str, int]:
+        n = self._memory.n
+        columns = n[n[at.COLUMNS_AT] : n[at.COLUMNS_AT] + n[at.COLUMNS]]
+        return dict(zip(names_of(self.program), map(int, columns), strict=True))
 
     def _counts(self) -> at.Ints:
         n = self._memory.n

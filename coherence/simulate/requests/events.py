@@ -1,7 +1,8 @@
 """Runs the event loop of the request-level engine: takes the next event and calls its handler.
 
 The loop draws no random numbers and allocates nothing.  It returns to Python, between two steps,
-when it needs arrivals, draws or room, or when it has reached the time asked for.
+when it needs arrivals, draws or room, when it has reached the time asked for, or when all that happens at
+an instant has left a watched count outside its band.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from coherence.simulate.requests import (
     events_tables,
     events_tries,
 )
-from coherence.simulate.requests.compiled import digest, entry, inlined
+from coherence.simulate.requests.compiled import compiled, digest, entry, inlined
 from coherence.simulate.requests.events_calls import ended, fail
 from coherence.simulate.requests.events_layout import (
     A_ARGUMENT,
@@ -60,6 +61,7 @@ from coherence.simulate.requests.events_layout import (
     HEAP_HOLDS,
     HEDGE,
     KIND_SHIFT,
+    LEFT_BAND,
     LET_THROUGH,
     LOW_DRAWS,
     MARGIN,
@@ -102,6 +104,12 @@ from coherence.simulate.requests.events_layout import (
     TRIES_LEFT,
     TRY_LIMIT,
     UNTIL,
+    W_ADDRESS,
+    W_LEAST,
+    W_MOST,
+    W_WIDTH,
+    WATCHED,
+    WATCHED_AT,
     Floats,
     Ints,
 )
@@ -228,6 +236,17 @@ def sample(n: Ints, x: Floats) -> None:
     x[NEXT_SAMPLE] = n[SAMPLES_BEFORE] * x[EVERY]
 
 
+@compiled
+def leaves_band(n: Ints) -> bool:
+    """Decides whether a watched count is outside its band."""
+    for number in range(n[WATCHED]):
+        watched = n[WATCHED_AT] + W_WIDTH * number
+        count = n[n[watched + W_ADDRESS]]
+        if count < n[watched + W_LEAST] or count > n[watched + W_MOST]:
+            return True
+    return False
+
+
 @inlined
 def next_event(n: Ints, x: Floats) -> int:
     """One step from event to event: whether the loop goes on (NOTHING), else why it returns."""
@@ -236,6 +255,8 @@ def next_event(n: Ints, x: Floats) -> int:
     arrives = x[n[ARRIVALS_AT] + n[ARRIVAL]]
     happens = x[n[HEAP_AT]] if n[HEAP] else float("inf")
     time = min(arrives, happens)
+    if n[WATCHED] and time > x[NOW] and leaves_band(n):
+        return LEFT_BAND
     if x[NEXT_SAMPLE] < time and x[NEXT_SAMPLE] <= x[UNTIL]:
         if n[SAMPLED] == n[SAMPLES_HOLD]:
             return NEEDS_EMPTYING

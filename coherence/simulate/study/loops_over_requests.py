@@ -30,6 +30,8 @@ from coherence.simulate.processes import Processes
 from coherence.simulate.requests.first_tries import first_tries
 from coherence.simulate.requests.program import Program
 from coherence.simulate.requests.service_means import mean_of
+from coherence.simulate.study.count_bands import CountedSignal
+from coherence.simulate.study.counted_run import CountedEvents, CountedRun, counted_run
 from coherence.simulate.study.drawn_noise import drawn_noise
 
 if TYPE_CHECKING:
@@ -125,15 +127,33 @@ def cut(model: Model, program: Program, given: Collection[str] = (), wanted: Col
 
 def counted_levels(program: Program) -> dict[str, Callable[[Meter], float]]:
     """Returns the counts of a run by the words that promises have for them: who waits, is there, serves, is in work."""
+    return {path: _level(name) for path, name in _count_names(program).items()}
+
+
+def _count_names(program: Program) -> dict[str, str]:
+    """Returns under which name a run counts what promises have words for."""
     words = {"queue": STATES["waiting"], "present": STATES["in work"], "away": ("starting",)}
     words["servers"] = (*COUNTS["available"], *STATES["wanted"], "servers")
-    levels = {
+    counted = {
         f"{station.name}.{word}": f"{station.name}.{count}"
         for station in program.stations for count, own in words.items() for word in own
     }  # fmt: skip
-    levels |= {f"{source.name}.{word}": f"{source.name}.in_flight" for source in program.sources
-               for word in STATES["in work"]}  # fmt: skip
-    return {path: _level(key) for path, key in levels.items()}
+    in_work = {f"{s.name}.{word}": f"{s.name}.in_flight" for s in program.sources for word in STATES["in work"]}
+    return counted | in_work
+
+
+def counted_signals(program: Program, measured: Iterable[str]) -> dict[str, CountedSignal]:
+    """Returns those of the measured signals that change with a count at once; rates are those of the last reading."""
+    names, counted = _count_names(program), {}
+    read = {f"{station.name}.{word}": (station.name, word) for station in program.stations for word in _READINGS}
+    for path in measured:
+        station, word = read.get(path, ("", ""))
+        if word in ("backlog", "wait"):
+            queue = f"{station}.queue"
+            counted[path] = CountedSignal((queue, f"{station}.servers") if word == "wait" else (queue,), queue)
+        elif not word and path in names:
+            counted[path] = CountedSignal((names[path],), names[path])
+    return counted
 
 
 _CLOCK = State(
@@ -221,7 +241,7 @@ class Requests(Protocol):
     @property
     def time(self) -> float: ...
 
-    def advance(self, until: float) -> None:
+    def advance(self, until: float) -> object:
         """Goes on to a time (s)."""
 
     def observe(self) -> Mapping[str, Any]:
@@ -254,6 +274,21 @@ class Coupled:
         self.execution = self._begin(values or {})
         self.grain, self.read = min([TICK, *(loop.period for loop in self.cut.model.loops)]), Fraction(0)
         self.instants: list[Instant] = []
+        self.counting = self._counting()
+
+    def _counting(self) -> CountedRun | None:
+        """Returns what judges the conditions on counts at every event, if there are any."""
+        if self.watch is None or not isinstance(self.run, CountedEvents):
+            return None
+        signals, measured = counted_signals(self.processes.program, self.cut.measured), self.cut.measured
+
+        probe = Meter(self.processes.program)
+
+        def values(counts: Mapping[str, int]) -> dict[str, Fraction]:
+            probe.look({name: float(count) for name, count in counts.items()})
+            return {path: _exact(measured[path](probe)) for path in signals}
+
+        return counted_run(self.execution, self.run, self.watch, signals, values)
 
     @property
     def since_reading(self) -> Fraction:
@@ -285,13 +320,21 @@ class Coupled:
         limit = Fraction(until)
         while (time := self.execution.next_time()) <= limit and not self.run.stopped:
             self._instant(time)
-        self.run.advance(until=until)
+        self._reach(until)
+
+    def _reach(self, time: float) -> None:
+        if self.counting is None:
+            self.run.advance(until=time)
+        else:
+            self.counting.reach(time)
 
     def end(self, time: Fraction) -> None:
         """Ends what a watch sees at a time (s), to which the run has come."""
         if self.watch is not None and self.execution.time < time:
             self.watch.pass_time(self.execution, time)
             self.watch.see(self.execution, self.execution.look(time))
+        if self.counting is not None:
+            self.counting.end(time)
 
     def until(self, time: Fraction) -> list[Instant]:
         """Returns the instants, and what there is at a time (s) to which the run has come."""
@@ -300,7 +343,7 @@ class Coupled:
     def _instant(self, time: Fraction) -> None:
         if self.watch is not None:
             self.watch.pass_time(self.execution, time)
-        self.run.advance(until=float(time))
+        self._reach(float(time))
         seen, span = self.run.observe(), time - self.read
         if span >= self.grain or not self.meter.now:  # of a shorter time a rate says nothing
             self.meter.read(seen, float(span))
@@ -311,4 +354,6 @@ class Coupled:
         world = View(self.execution, self.execution.time, {**self.execution.values, **self.execution.modes})
         if self.watch is not None:
             self.watch.see(self.execution, self.instants[-1])
+        if self.counting is not None:
+            self.counting.see(self.execution, self.instants[-1])
         self._set_servers(world)

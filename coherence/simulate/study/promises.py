@@ -22,12 +22,12 @@ from coherence.language.sentences import Promise
 from coherence.model.model import Model, unit_of
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.instants import MissingValueError
-from coherence.simulate.execute.slices import influences
+from coherence.simulate.execute.slices import influences, signals_in
 from coherence.simulate.study.answers_in_time import answer_promise, first_late
 from coherence.simulate.study.readings import unit_text
 from coherence.simulate.study.repeated_runs import JudgedPromise, PromiseVerdict, StudyReading
 from coherence.simulate.study.thresholds import FigureLimit, judged_threshold, threshold_of
-from coherence.simulate.study.truth_spans import ConditionFollower, TruthSpan
+from coherence.simulate.study.truth_spans import ConditionFollower, TruthSpan, remembers
 
 if TYPE_CHECKING:
     from coherence.language.design import Design
@@ -43,6 +43,7 @@ IN_A_CURVE = (
     "`coherence check`"
 )
 ONE_VALUE = ", with one value of each thing that is open"
+AHEAD = 1  # s, the most between two instants of a run of requests
 LAST = Fraction(1, 10)  # of a run: where what is to hold for ever has to hold
 NOT_RUN = {
     "response": "what ties two events together is decided by `coherence check`; a run judges conditions and figures",
@@ -94,6 +95,7 @@ class PromiseWatch:
     trees: dict[str, Tree] = field(default_factory=dict)
     followers: dict[str, ConditionFollower] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
+    counted: frozenset[str] = frozenset()  # conditions on counts of requests, which are seen at every event
 
     @cached_property
     def begins(self) -> Fraction:
@@ -138,29 +140,31 @@ class PromiseWatch:
     def start(self, seed: int | None) -> None:
         """Begins a run of which no instants are seen."""
         self.seed, self.runs, self.held, self.model = seed, self.runs + 1, set(), None
+        self.counted = frozenset()
         self.trees, self.followers = {}, {}
 
     def wanted(self, model: Model) -> frozenset[str]:
-        """Returns the signals that the conditions name, whether or not a run has them."""
+        """Returns the signals that the conditions name or compute with, whether or not a run has them."""
         trees = (promise.condition.tree for promise in self.conditions().values() if promise.condition is not None)
-        return frozenset(model.resolve(path) for tree in trees for path in names_in(tree))
+        return frozenset(path for tree in trees for path in signals_in(model, rename(tree, model.resolve)))
 
     def targets(self) -> tuple[str, ...]:
         """Returns the signals that the conditions of this run read."""
         return tuple(dict.fromkeys(path for tree in self.trees.values() for path in names_in(tree)))
 
-    def pass_time(self, run: Execution, end: Fraction) -> None:
+    def pass_time(self, run: Execution, end: Fraction, *, counted: bool = False) -> None:
         """Notes which conditions hold from the last instant of a run to a time before which there is no other."""
-        self._follow(lambda follower: follower.between(run, end))
+        self._follow(lambda follower: follower.between(run, end), counted=counted)
 
-    def see(self, run: Execution, instant: Instant) -> None:
+    def see(self, run: Execution, instant: Instant, *, counted: bool = False) -> None:
         """Notes which conditions hold at an instant: as it was sampled, and after it."""
-        self._follow(lambda follower: follower.at(run, instant))
+        self._follow(lambda follower: follower.at(run, instant), counted=counted)
 
-    def _follow(self, seen: Callable[[ConditionFollower], Iterator[TruthSpan]]) -> None:
-        for name, follower in list(self.followers.items()):
+    def _follow(self, seen: Callable[[ConditionFollower], Iterator[TruthSpan]], *, counted: bool) -> None:
+        own = [name for name in self.followers if (name in self.counted) is counted]
+        for name in own:
             try:
-                for span in seen(follower):
+                for span in seen(self.followers[name]):
                     self._note(name, span)
                     if self.notes[name].broken is not None:
                         del self.followers[name]
@@ -168,6 +172,17 @@ class PromiseWatch:
             except (MissingValueError, NotExactError) as error:
                 self.notes[name].open = f"needs {error}"
                 del self.trees[name], self.followers[name]
+
+    def to_follow(self, time: Fraction) -> tuple[str, ...]:
+        """Returns the conditions on counts whose answer can still hang on what is counted from a time on."""
+        own = {name: self.design.promises[name].kind for name in self.followers if name in self.counted}
+        last = Fraction(self.until) * (1 - LAST)
+        begins = {name: last if kind == "eventually_always" else self.begins for name, kind in own.items()}
+        return tuple(
+            name for name, kind in own.items()
+            if not (kind == "eventually" and name in self.held)
+            and (time + AHEAD >= begins[name] or (self.model and remembers(self.model, self.trees[name])))
+        )  # fmt: skip
 
     def _note(self, name: str, span: TruthSpan) -> None:
         notes, kind, at_end = self.notes[name], self.design.promises[name].kind, span.begin == span.end

@@ -8,7 +8,7 @@ curve (a product of flows, a mean over one), the span is looked at in some place
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +24,7 @@ from coherence.simulate.execute.slices import signals_in
 from coherence.simulate.execute.views import View, window_maximum, window_mean
 
 if TYPE_CHECKING:
+    from coherence.model.model import Model
     from coherence.simulate.execute.exact import Execution, Instant
 
 Num = Any
@@ -51,23 +52,24 @@ class ConditionFollower:
     def __init__(self, tree: Tree) -> None:
         self.tree, self.memory = tree, Memory()
         self.turns: bool | None = None  # between instants
+        self.looks_back: bool | None = None
         self.stood: TruthSpan | None = None
 
     def at(self, run: Execution, instant: Instant) -> Iterator[TruthSpan]:
         """Yields what there is at an instant: as it was sampled, and after it."""
-        for values in (instant.sampled, instant.after):
+        for values in (instant.sampled, instant.after)[instant.sampled is instant.after :]:
             self.stood = self._point(run, instant.time, values)
             yield self.stood
 
     def between(self, run: Execution, end: Fraction) -> Iterator[TruthSpan]:
         """Yields what there is from the last instant of a run to a time before which there is no other."""
         if self.turns is None:
-            self.turns = _turns(run, self.tree)
+            self.turns = may_turn(run, self.tree)
         if not self.turns:
             if self.stood is not None and run.time < end:
                 yield TruthSpan(run.time, end, self.stood.holds, self.stood.read)
             return
-        cuts = iter(changes_between(self.tree, run.model, run.values, (run.time, end), run.history.times()))
+        cuts = iter(self._cuts(run, end))
         now, cut = run.time, next(cuts, end)
         while now < end:
             span, stop = self._span(run, now, cut)
@@ -77,6 +79,14 @@ class ConditionFollower:
                 yield self._point(run, now, run.look(now).sampled)
             if now == cut:
                 cut = next(cuts, end)
+
+    def _cuts(self, run: Execution, end: Fraction) -> list[Fraction]:
+        """Returns the times until `end` at which what the condition looks back at changed, or leaves a window."""
+        if self.looks_back is None:
+            self.looks_back = looks_back(run.model, self.tree)
+        if not self.looks_back:
+            return []
+        return changes_between(self.tree, run.model, run.values, (run.time, end), run.history.times())
 
     def _point(self, run: Execution, time: Fraction, values: Mapping[str, Num]) -> TruthSpan:
         view = View(run, time, dict(values))
@@ -107,16 +117,39 @@ class ConditionFollower:
             run.watch, run.sums = of_run
 
 
-def _turns(run: Execution, tree: Tree) -> bool:
+def may_turn(run: Execution, tree: Tree) -> bool:
     """Decides whether a condition may turn between instants.  One that reads `previous` counts samples alone."""
-    read = signals_in(run.model, tree)
-    trees = [tree, *(run.model.outputs[path] for path in read if path in run.model.outputs)]
-    calls = {node.function for one in trees for node in walk(one) if isinstance(node, Call)}
-    if "previous" in calls:
+    trees = _with_outputs(run.model, tree)
+    if counts_samples(run.model, tree):
         return False
-    held = any(isinstance(node, Held) for one in trees for node in walk(one))
     flows = any(path in run.flowing for one in trees for path in names(one))
-    return held or flows or bool(calls & {*LOOK_BACK})
+    return flows or remembers(run.model, tree)
+
+
+def counts_samples(model: Model, tree: Tree) -> bool:
+    """Decides whether a condition reads the sample before."""
+    return "previous" in _functions(_with_outputs(model, tree))
+
+
+def remembers(model: Model, tree: Tree) -> bool:
+    """Decides whether a condition hangs on what was before."""
+    trees = _with_outputs(model, tree)
+    held = any(isinstance(node, Held) for one in trees for node in walk(one))
+    return held or looks_back(model, tree)
+
+
+def looks_back(model: Model, tree: Tree) -> bool:
+    """Decides whether a condition reads values of the past."""
+    return bool(_functions(_with_outputs(model, tree)) & {*LOOK_BACK})
+
+
+def _functions(trees: Iterable[Tree]) -> set[str]:
+    return {node.function for one in trees for node in walk(one) if isinstance(node, Call)}
+
+
+def _with_outputs(model: Model, tree: Tree) -> list[Tree]:
+    """Returns a condition, and the expressions of the outputs that it reads."""
+    return [tree, *(model.outputs[path] for path in signals_in(model, tree) if path in model.outputs)]
 
 
 class _Mover:
