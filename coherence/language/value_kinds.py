@@ -75,6 +75,8 @@ def parse_quantity(
         message, remedy = str(error), error.remedy
         if written := range_written(text):
             remedy = f"a range is written {written}"
+        elif written := units.respelled(text):
+            remedy = f"write {written}"
         elif _is_expression(text):
             message = f"'{units.shorten(text)}' is an expression, and here stands a value or a range of values"
             remedy = "write what it comes to, for example 28 s or 28 s .. 280 s"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.base.units import ONE, SECOND, Dimension, shorten, unit
+from coherence.base.units import ONE, SECOND, Dimension, respelled, shorten, unit
 from coherence.language.design import Call, Component, Design, Job, Loop, needed
 from coherence.language.infrastructure import Hosting, Link
 from coherence.language.names import distance, events, nearest, related, resolve, things, used_names
@@ -35,6 +35,7 @@ WORDS = {
     ONE: "a number", SECOND: "a duration", PER_SECOND: "a rate", BYTES: "bytes per second",
     TOKEN: "a number of tokens",
 }  # fmt: skip
+PEAK_UNIT, PEAK_EXAMPLE = "FLOP", "990 TFLOP/s"
 _TIMES = dict.fromkeys(("mtbf", "checkpoint"), SECOND)
 LINKS: Mapping[str, Dimension] = {"bandwidth": BYTES, "latency": SECOND, "jitter": SECOND}
 TIERS: Mapping[str, Dimension] = {
@@ -205,6 +206,7 @@ class KeyValue:
     wanted: Dimension | None = None
     numeric: bool = False  # a word may not stand there either
     priced: bool = False
+    counted: str = "req"  # what a rate is of
 
 
 def check_units(design: Design, reading: Reading) -> None:
@@ -220,13 +222,17 @@ def _check_value(value: KeyValue, reading: Reading) -> None:
         if not _fits(stated.dimension, wanted):
             what = WORDS.get(wanted, str(wanted))
             message = f"{value.text} is {shorten(stated.text)}, {what} expected"
-            reading.problem(stated.place, message, f"write for example {EXAMPLES[wanted]}")
+            example = PEAK_EXAMPLE if value.counted == PEAK_UNIT else EXAMPLES[wanted]
+            reading.problem(stated.place, message, f"write for example {example}")
     elif isinstance(stated, Quantity) and value.priced and ("usd", 1) not in stated.dimension.powers:
         message = f"{value.text} is {shorten(stated.text)}, a price expected"
         reading.problem(stated.place, message, "write for example 2.5 usd/h")
     elif isinstance(stated, Formula) and (value.numeric or not stated.is_word):
         message = f"{value.text} is '{shorten(stated.text)}', which no constants give a value"
         remedy = "write a quantity with its unit, or an expression of constants that no loop writes"
+        if written := respelled(stated.text):
+            message = f"{value.text} is '{shorten(stated.text)}', which is not a value"
+            remedy = f"write {written.replace('req/', f'{value.counted}/')}"
         reading.problem(stated.place, message, remedy)
 
 
@@ -264,8 +270,10 @@ def _values(design: Design) -> Iterator[KeyValue]:
 
 def _of_table(name: str, table: Mapping[str, object], wanted: Mapping[str, Dimension]) -> Iterator[KeyValue]:
     for key, stated in table.items():
-        peak = PER_SECOND if key.startswith("dense_") else None
-        yield KeyValue(stated, f"{key} of {name}", wanted.get(key, peak), numeric=key in NUMERIC)
+        peak = key == "peak" or key.startswith("dense_")
+        unit = wanted.get(key, PER_SECOND if peak else None)
+        counted = PEAK_UNIT if peak else "req"
+        yield KeyValue(stated, f"{key} of {name}", unit, numeric=key in NUMERIC, counted=counted)
 
 
 def _of_workload(workload: Workload) -> Iterator[KeyValue]:

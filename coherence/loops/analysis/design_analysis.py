@@ -31,7 +31,7 @@ from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.orbits import hyperperiod
-from coherence.simulate.execute.slices import blocked
+from coherence.simulate.execute.slices import lacking
 from coherence.simulate.execute.starts import corners
 from coherence.simulate.execute.timeline import told_constants
 
@@ -137,7 +137,7 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
         lap = hyperperiod(model)
     except NotExactError as error:
         return GroupAnalysis(group, Fraction(0), _blocked(str(error)), (), None, ())
-    missing = blocked(model, signals) or next((f"a value of {path}" for path in model.inputs if path not in values), "")
+    missing = lacking(model, signals, (path for path in model.inputs if path not in values))
     if missing:
         return GroupAnalysis(group, lap, _blocked(f"needs {missing}"), (), None, ())
     executed_answer = executed(model, group.signals, deadline.share(0.35))

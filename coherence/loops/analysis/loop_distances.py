@@ -24,7 +24,7 @@ from coherence.loops.margins.nu_gap import NuGap, nu_gap
 from coherence.loops.multirate.opened_lap import OpenedLap
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import MissingValueError
-from coherence.simulate.execute.slices import blocked
+from coherence.simulate.execute.slices import lacking
 from coherence.simulate.execute.starts import corner_count, corners
 
 
@@ -71,9 +71,9 @@ def _opened_loops(model: Model, deadline: Deadline) -> Mapping[str, OpenedLap | 
 def _of_group(group: Group, deadline: Deadline) -> Mapping[str, OpenedLap | str]:
     model, signals = group.model, tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
     open_values = corner_count(model)
-    lacking = blocked(model, signals) or next((f"a value of {path}" for path in model.inputs), "")
-    if lacking or open_values > 1:
-        why = f"needs {lacking}" if lacking else "what the design leaves open is one loop for each value"
+    missing = lacking(model, signals, model.inputs)
+    if missing or open_values > 1:
+        why = f"needs {missing}" if missing else "what the design leaves open is one loop for each value"
         return dict.fromkeys(group.names, why)
     first = next(iter(corners(model)))
     answer = executed(model, group.signals, deadline.share(0.4))

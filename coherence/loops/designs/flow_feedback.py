@@ -26,7 +26,7 @@ from coherence.loops.designs.kinks import Branch, branches, stopped
 from coherence.loops.networks.delayed_verdict import DelayVerdict, verdict
 from coherence.model.model import Model, State
 from coherence.simulate.execute.instants import MissingValueError
-from coherence.simulate.execute.slices import blocked, influences, signals_in, sliced
+from coherence.simulate.execute.slices import influences, lacking, signals_in, sliced
 
 ORDER = ("unstable", "undecided", "marginal", "stable")
 Point = Mapping[str, Fraction]
@@ -114,7 +114,7 @@ def flow_answer(model: Model, paths: Sequence[str], check: Callable[[], object] 
     `check` may raise to end it.
     """
     part = sliced(model, paths)
-    missing = blocked(model, tuple(paths)) or next((f"a value of {path}" for path in part.inputs), "")
+    missing = lacking(model, tuple(paths), part.inputs)
     if missing:
         return FlowAnswer(tuple(paths), (), f"needs {missing}")
     switching = [state.path for state in switches_of(part, paths)]

@@ -26,7 +26,7 @@ from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, MissingValueError, replay
 from coherence.simulate.execute.orbits import FollowedRun, LongRun, long_run
 from coherence.simulate.execute.single_loop_runs import SEVERAL, Rests, every, every_rest
-from coherence.simulate.execute.slices import blocked, feedback_groups, modes_read, sliced
+from coherence.simulate.execute.slices import VALUE_OF, feedback_groups, lacking, modes_read, sliced
 from coherence.simulate.execute.starts import corners, fixed_at
 from coherence.simulate.execute.timeline import shown, timeline, told_choices, told_constants
 from coherence.verify.promises.certainty import POSSIBLE, Certainty
@@ -34,7 +34,6 @@ from coherence.verify.promises.every_delay import for_every_delay
 from coherence.verify.promises.exact_runs import every_run
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
-VALUE_OF = "a value of "
 LONGER = 3  # times the laps for a run that neither settles nor repeats in them: a slow cycle has many laps
 ONE_WAY_SHARE = 1 / 3  # of the time that is left: the proof is also tried of each repair
 
@@ -82,8 +81,7 @@ def groups(subject: Subject) -> tuple[Group, ...]:
 
 def needs(subject: Subject, group: Group) -> str:
     """Returns the fact without which the group cannot be run, in words; empty where it can."""
-    missing = blocked(subject.model, tuple(loop.signal for loop in group.loops if loop.signal))
-    return missing or next((f"{VALUE_OF}{path}" for path in group.model.inputs), "")
+    return lacking(subject.model, tuple(loop.signal for loop in group.loops if loop.signal), group.model.inputs)
 
 
 def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:

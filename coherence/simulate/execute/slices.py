@@ -11,6 +11,8 @@ from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model, SampledLoop, some_outputs
 
+VALUE_OF = "a value of "  # begins the words that ask for the value of an input
+
 
 def reads(loop: SampledLoop) -> frozenset[str]:
     """Signals and loops that a loop's decision depends on."""
@@ -91,6 +93,20 @@ def feedback_groups(model: Model) -> list[tuple[SampledLoop, ...]]:
         if name in group_of:
             groups.setdefault(group_of[name], []).append(loop)
     return [tuple(group) for group in groups.values()]
+
+
+def lacking(model: Model, targets: tuple[str, ...], inputs: Iterable[str]) -> str:
+    """Returns, in words, the first thing that a run of the targets needs: what the model could not carry, else the
+    value of an input.
+    """
+    return blocked(model, targets) or next(map(value_needed, inputs), "")
+
+
+def value_needed(path: str) -> str:
+    """Returns, in words, the value of an input, with the key that states it."""
+    thing, _, key = path.partition(".")
+    where = f" (a number, or a range as in `components: {{{thing}: {{{key}: 0 .. 1}}}}`)" if key else ""
+    return f"{VALUE_OF}{path}{where}"
 
 
 def blocked(model: Model, targets: tuple[str, ...]) -> str:

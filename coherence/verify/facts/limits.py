@@ -116,7 +116,24 @@ def counted_in_flight(limit: Limit) -> str:
 
 def always_holds(limit: Limit) -> bool:
     """Decides whether there is one of a limit and it holds at every time."""
-    return limit.per is None and limit.during is None and limit.scope is None
+    return not _narrowing(limit)
+
+
+def _narrowing(limit: Limit) -> list[str]:
+    """Returns the keys by which a limit holds at times, in some places or once for each of something."""
+    return [key for key in ("per", "during", "scope") if getattr(limit, key) is not None]
+
+
+def not_followed(limit: Limit) -> str:
+    """Returns, in words, that no answer follows the keys by which a limit does not hold at all times."""
+    keys = [*_narrowing(limit), *(["actions"] if limit.actions else [])]
+    named = f"the {' and '.join(f'`{key}`' for key in keys)} of {limit.name}"
+    return f"{named} {'is' if len(keys) == 1 else 'are'} not followed"
+
+
+def undecided_by(limit: Limit, most: Quantity | None) -> str:
+    """Returns, in words, why a limit with this number, or none, bounds nothing for certain."""
+    return f"needs a number as `at_most` of {limit.name}" if most is None else not_followed(limit)
 
 
 def perhaps_in_flight(design: Design, counted: Collection[str]) -> list[tuple[Limit, Quantity | None]]:

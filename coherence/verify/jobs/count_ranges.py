@@ -75,6 +75,11 @@ def adders(facts: DesignFacts, there: Cluster) -> str | None:
     return None
 
 
+def added_places_needed(loop: str) -> str:
+    """Returns what to write of a loop that may add places of which the design does not say the kind."""
+    return f"needs the places that {loop} adds (write {loop}'s signal as the count of one of the places)"
+
+
 def variants(facts: DesignFacts) -> list[dict[str, int]]:
     """Returns the numbers of places that the design leaves open: one choice for each value of each stated range."""
     choices: list[dict[str, int]] = [{}]

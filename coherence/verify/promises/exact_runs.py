@@ -13,7 +13,7 @@ from coherence.base.clock import is_over, now
 from coherence.findings.question_input import Subject
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
-from coherence.simulate.execute.slices import blocked, feedback_groups, sliced
+from coherence.simulate.execute.slices import feedback_groups, lacking, sliced
 
 if TYPE_CHECKING:  # most designs execute nothing: the executor is a tenth of a policy check
     from coherence.simulate.execute.exact import Action, Choices, Instant
@@ -56,7 +56,7 @@ def closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:
 
 def _closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:
     part = sliced(subject.model, signals)
-    missing = blocked(subject.model, signals) or (f"a value of {next(iter(part.inputs))}" if part.inputs else "")
+    missing = lacking(subject.model, signals, part.inputs)
     if missing:
         return ClosedRuns(part, (), missing)
     deadline = now() + subject.time_limit / 2

@@ -176,6 +176,10 @@ class Departure:
     place: Place
     certain: bool
 
+    def uncounted(self, thing: str) -> str:
+        """Returns, in words, that no answer follows how many members of a thing are away at once."""
+        return f"how many of {thing} are away at once by {self.name} is not followed"
+
 
 def departures(facts: DesignFacts, thing: str) -> Iterator[Departure]:
     """Yields the loops that evict members of a thing, the timers that end or unlist them, and the time to a failure."""

@@ -62,4 +62,4 @@ def test_a_relay_at_its_threshold_has_no_equilibrium() -> None:
 def test_a_missing_value_is_named() -> None:
     text = 'coherence: 1\ncomponents: {a: {state: "x\' = (b.y - a.x) / 1 s", from: 1}}'
     (answer,) = flow_answers(elaborate(read_text(text, "design.yaml")))
-    assert answer.reason == "needs a value of b.y"
+    assert answer.reason.startswith("needs a value of b.y (a number, or a range")

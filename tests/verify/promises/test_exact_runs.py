@@ -52,7 +52,7 @@ def test_a_part_is_run_from_every_end_of_its_ranges() -> None:
 def test_a_part_that_reads_from_outside_is_not_run() -> None:
     open_ = closed(subject_of(relay("always x < 9").replace("x < 6", "x < meter.level")), ("plant.x",))
     assert open_.runs == ()
-    assert open_.missing == "a value of meter.level"
+    assert open_.missing == "a value of meter.level (a number, or a range as in `components: {meter: {level: 0 .. 1}}`)"
 
 
 def test_a_part_of_which_something_is_not_known_names_it() -> None:

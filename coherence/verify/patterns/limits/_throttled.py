@@ -17,7 +17,7 @@ from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT
-from coherence.verify.facts.limits import always_holds
+from coherence.verify.facts.limits import always_holds, not_followed
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import OfferedRate, sent
 
@@ -85,7 +85,7 @@ def _answer(question: Question, subject: Subject, throttle: Throttle) -> Finding
     if demand.open:
         return question.undecided(f"needs {demand.open}: {full} if all do", throttle.places, throttle.of)
     if not always_holds(limit) or limit.actions:
-        return question.undecided(f"needs where and when {limit.name} holds: {full}", throttle.places, throttle.of)
+        return question.undecided(f"{not_followed(limit)}: {full}", throttle.places, throttle.of)
     rest = demand.high - throttle.rate
     grows = f"those that wait grow by {_per(rest)}" if rest else "how many wait has no bound"
     witness = (

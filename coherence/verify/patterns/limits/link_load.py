@@ -98,7 +98,7 @@ def _answer(subject: Subject, way: LinkWay) -> Finding:
     for transfer in way.transfers:
         rate, size = rates[transfer.name], transfer.carries
         if rate is None:
-            return QUESTION.undecided(f"needs how often {transfer.name} comes", places, of)
+            return QUESTION.undecided(_rate_needed(transfer), places, of)
         if size is None:
             return QUESTION.undecided(_size_needed(transfer, way.name, rate.high, low), places, of)
         brought += rate.low * size.low
@@ -133,6 +133,11 @@ def _carried(way: LinkWay, total: Fraction, low: Fraction) -> str:
     others = " and ".join(dict.fromkeys(gang.name for gang, _ in way.exchanges))
     load = render_decimal(total / low)
     return f"the link {way.name} has a load of at most {load} of 1 beside what {others} exchanges after each step"
+
+
+def _rate_needed(transfer: Transfer) -> str:
+    """Returns what to write where nothing says how often a transfer comes."""
+    return f"needs how often {transfer.name} comes (the `rate` of a workload that leads to it)"
 
 
 def _size_needed(transfer: Transfer, name: str, rate: Fraction, capacity: Fraction) -> str:

@@ -63,7 +63,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, as_many, copies, known, scalers
-from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.facts.limits import cap, place_of, undecided_by
 from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
@@ -203,8 +203,8 @@ def _perhaps_fewer(
 ) -> Finding:
     """Returns what to ask of a limit that lets fewer members work at times, in some places, or by no plain number."""
     limit, most = perhaps
-    needs = f"a number for {limit.name}" if most is None else f"where and when {limit.name} holds, which lets {most} in"
-    message = f"needs {needs}: without it {station.thing} serves {_per(station.capacity)}"
+    lets = f", which lets {most} in" if most is not None else ""
+    message = f"{undecided_by(limit, most)}{lets}: without it {station.thing} serves {_per(station.capacity)}"
     message = f"{message}, asked are {_demand_text(station.demand)}"
     where = (*places, limit.place.labelled("may let fewer members work"))
     return QUESTION.undecided(message, where, (*_of(facts, station), limit.name))
@@ -230,9 +230,12 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
         return QUESTION.undecided(f"needs {station.demand.lacking}: {message}", places, _of(facts, station))
     certain, assumed = members_stay(facts, station.thing)
     if certain is not None:
-        needs = f"needs how many of {station.thing} are gone at once ({certain.name}); with all of them: {message}"
         where = (*places, certain.place.labelled("takes members away"))
-        return QUESTION.undecided(needs, where, (*_of(facts, station), certain.name))
+        return QUESTION.undecided(
+            f"{certain.uncounted(station.thing)}; with all of them: {message}",
+            where,
+            (*_of(facts, station), certain.name),
+        )
     scaled = as_many(facts, station.thing, station.many) if station.scaled else ()
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled))
 
@@ -325,7 +328,8 @@ def _unserved(station: LoadedThing, bound: tuple[Limit, Fraction], waiter: tuple
         patience.place.labelled(f"{name} waits no longer"),
     )
     waits = f"{render_quantity(most)} in the queue of {station.thing} may wait for one"
-    needs = f"needs when {station.thing} has a member: none is there for certain, {waits}, and {name} waits {patience}"
+    needs = f"needs {station.thing} to have a member at all times (lowest number of copies 1)"
+    needs = f"{needs}: {waits}, and {name} waits {patience}"
     return QUESTION.undecided(needs, places, (limit.name, name, station.thing))
 
 
@@ -349,8 +353,8 @@ def _waits(
     of = (limit.name, name, station.thing)
     last = f"the last of {render_quantity(most)} in the queue of {station.thing} waits {render_seconds(wait)}"
     if wait <= patience.low and station.perhaps is not None:
-        needs = f"needs where and when {station.perhaps[0].name} holds: without it {last} of {patience}"
-        return QUESTION.undecided(needs, places, of)
+        open_ = undecided_by(*station.perhaps)
+        return QUESTION.undecided(f"{open_}: without it {last} of {patience}", places, of)
     if wait <= patience.low:
         claim = f"(<= {rational(most)} (* {rational(patience.low)} {rational(rate)}))"
         message = f"{last} of {patience}"

@@ -16,7 +16,7 @@ from coherence.language.sentences import Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.jobs.count_ranges import adders, count_range, variants
+from coherence.verify.jobs.count_ranges import added_places_needed, adders, count_range, variants
 from coherence.verify.jobs.eviction import counted, evictor
 from coherence.verify.jobs.loss_promises import LossCondition, Spans
 from coherence.verify.jobs.needs import NeedsError
@@ -89,7 +89,7 @@ def _answer(
     if worst.verdict == UNKNOWN:
         yield question.undecided(f"more states of {thing} than are followed", places, of, bound="the states followed")
     elif adder is not None:
-        yield question.undecided(f"needs the places that {adder} adds", places, (*of, adder))
+        yield question.undecided(added_places_needed(adder), places, (*of, adder))
     elif worst.verdict == NONE and (open_ := _open_room(facts, thing)):
         yield question.undecided(f"needs one number for {open_}: more members may fit than are counted", places, of)
     elif worst.verdict == NONE:

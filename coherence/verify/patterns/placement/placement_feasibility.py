@@ -56,7 +56,7 @@ from coherence.language.schema_kinds import Formula, Word
 from coherence.language.sentences import Admittance, PlacementRule, Spread
 from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_many, known
 from coherence.verify.jobs.contest import leaving_time, together
-from coherence.verify.jobs.count_ranges import adders, count_range, summary, swept_nodes, variants
+from coherence.verify.jobs.count_ranges import added_places_needed, adders, count_range, summary, swept_nodes, variants
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import always_a_place
 from coherence.verify.jobs.placement import (
@@ -134,7 +134,7 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
     if placed.verdict == NONE:
         evicts = [loop.name for loop in facts.design.loops.values() if evicted(loop) == thing]
         if evicts and any(placement(one, low, high, evicted=True).verdict != NONE for one in tried):
-            needs = f"needs which members {evicts[0]} takes: without it every number of {thing} has a place"
+            needs = f"which members {evicts[0]} takes is not followed: without it every number of {thing} has a place"
             return QUESTION.undecided(needs, places, (*of, *evicts))
         held = "" if waiting else _crowding(facts, there, low, high)
         if held:
@@ -143,8 +143,7 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
         return _proved(results, there, low, high, places, of)
     loop = adders(facts, there)
     if loop is not None:
-        needs = f"needs the places that {loop} adds (write {loop}'s signal as the count of one of the places)"
-        return QUESTION.undecided(f"{needs}: {placed.blocked} of {thing} do not fit", places, of)
+        return QUESTION.undecided(f"{added_places_needed(loop)}: {placed.blocked} of {thing} do not fit", places, of)
     return _conflict(subject, facts, there, placed, (low, high), places, certain=certain)
 
 

@@ -219,7 +219,7 @@ def _left(shared: SharedPool, message: str, numbers: dict[str, tuple[Fraction, s
     """Returns the proof that a member is left; open where members go at once."""
     gone = shared.members.gone
     if gone is not None:
-        needs = f"needs how many of {shared.pool.thing} are gone at once ({gone.name}); with all of them: {message}"
+        needs = f"{gone.uncounted(shared.pool.thing)}; with all of them: {message}"
         return QUESTION.undecided(needs, shared.places, shared.of)
     evidence = arithmetic({**numbers, "held": (most, "")}, certificate=_certificate(most, shared.members.few))
     assumed = dict.fromkeys((*shared.members.assumed, *(word for own in shared.tasks for word in own.hold.assumed)))

@@ -146,7 +146,7 @@ def _compared(tree: Tree) -> Iterator[str]:
 
 def _ask(blind: Blindness) -> Finding:
     needs = f"needs whether {blind.loop.name} sees {blind.resource} of {blind.thing}, which {blind.holder.name} holds"
-    said = f"`sees {blind.resource}` or `misses {blind.resource}` in its sensor"
+    said = f"`target: {{sensor: sees {blind.resource}}}` or `misses {blind.resource}`"
     places = (blind.place.labelled("what is read"), blind.need.place.labelled(f"{blind.holder.name} holds this"))
     return QUESTION.undecided(f"{needs}: {said}", places, _of(blind))
 

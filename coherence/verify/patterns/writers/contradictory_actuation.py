@@ -164,7 +164,8 @@ def _reached(subject: Subject, clash: Clash) -> Iterator[Finding]:
         yield conflict(subject, clash, certain=True)
     elif thing := found_by.one_thing(subject, clash):
         names = " and ".join(sorted(_open(subject, clash)))
-        yield QUESTION.undecided(f"needs how {names} of {thing} go together", places, clash.names)
+        needs = f"needs how {names} go together (`components: {{{thing}: ..}}` with one as an expression of the other)"
+        yield QUESTION.undecided(needs, places, clash.names)
     elif states := _states(subject, clash):
         yield QUESTION.undecided(
             f"whether {' and '.join(states)} comes where both act: needs {part.missing}", places, clash.names
