@@ -214,9 +214,10 @@ def _cut(left: Left, cause: FailureCause, begins: Step | None) -> Finding:
     assert deadline is not None
     ends = f"its deadline of {render_seconds(deadline.low)}"
     if begins is None or begins.time is None:
-        fact = "" if cause.known else str(cause.missing)
-        asked = f"needs {fact}" if fact else f"when the last try of {plan.name} after a {word} starts is not followed"
-        needs = f"{asked}: one that starts shortly before {ends} is left behind"
+        open_ = f"when the last try of {plan.name} after a {word} starts is not followed"
+        if not cause.known and cause.missing.words:
+            open_ = f"needs {cause.missing}"
+        needs = f"{open_}: one that starts shortly before {ends} is left behind"
         return QUESTION.undecided(needs, _places(left), left.of)
     more = begins.time + left.work.behind.low - deadline.low
     message = (
