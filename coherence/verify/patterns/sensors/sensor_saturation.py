@@ -92,8 +92,9 @@ def _answer(subject: Subject, facts: DesignFacts, writer: Writer) -> Iterator[Fi
     if most is None or surely is None or setpoint is None or setpoint.low is None or setpoint.low <= 0:
         return
     highest = setpoint.high if setpoint.high is not None else setpoint.low
-    case = SaturationCase(writer, target, caps, highest, _tolerance(target), surely)
-    if setpoint.low * (1 + case.tolerance) >= most:
+    least, tolerance = _tolerances(target)
+    case = SaturationCase(writer, target, caps, highest, tolerance, surely)
+    if setpoint.low * (1 + least) >= most:
         yield _conflict(subject, case, certain=True)
     elif case.point >= surely:
         yield _conflict(subject, case, certain=False)
@@ -103,7 +104,7 @@ def _answer(subject: Subject, facts: DesignFacts, writer: Writer) -> Iterator[Fi
 
 @dataclass(frozen=True)
 class SaturationCase:
-    """A loop whose measurement is bounded: its (largest) setpoint, its tolerance, the most that it can measure."""
+    """A loop whose measurement is bounded: its largest setpoint and tolerance, and the most that it can measure."""
 
     writer: Writer
     target: Target
@@ -174,8 +175,10 @@ def _setpoint(facts: DesignFacts, target: Target) -> Interval | None:
     return setpoint if setpoint and setpoint.low is not None and setpoint.high is not None else None
 
 
-def _tolerance(target: Target) -> Fraction:
-    return target.tolerance.high if target.tolerance else Fraction(0)
+def _tolerances(target: Target) -> tuple[Fraction, Fraction]:
+    """Returns the least and the largest tolerance; zeros where none is stated."""
+    stated = target.tolerance
+    return (stated.low, stated.high) if stated else (Fraction(0), Fraction(0))
 
 
 def _proved(case: SaturationCase) -> Finding:
