@@ -128,11 +128,12 @@ def _others(number: Stated) -> tuple[Fraction, ...]:
 
 
 def _gone(finding: Finding, after: Sequence[Finding] | None) -> bool:
-    """Returns whether the answers are without this conflict, and decided."""
-    near = [f for f in after or () if f.code == finding.code and set(f.of) & set(finding.of)]
-    same = [f for f in near if key_of(f) == key_of(finding)] or near
-    conflict = any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in same)
-    return after is not None and not conflict and all(f.verdict.decides for f in same)
+    """Returns whether the answers are without this conflict, and none about the same policies is open.
+
+    A question about others of them, or about fewer, is another one: the conflict no longer stands.
+    """
+    same = [f for f in after or () if key_of(f) == key_of(finding)]
+    return after is not None and not any(f.verdict is Verdict.CONFLICT or not f.verdict.decides for f in same)
 
 
 def stated(subject: Subject) -> tuple[Stated, ...]:

@@ -179,6 +179,19 @@ DRAINED = """coherence: 1
 components: {serving: {takes: {drain: 70 s, serve: 5 s}}}
 calls: [{from: app, to: serving, tries: 3, per_try: 20 s, pause: {base: 4 s, factor: 2}}]
 """
+CROWDED = """coherence: 1
+workload: {users: {rate: 900 req/s, service: {mean: 100 ms}, burst: {rate: 1800 req/s, lasts: 10 min}}}
+components: {web: {copies: 100, returns: after 30 s}}
+calls: [{from: users, to: web, deadline: 10 s, on_timeout: abandon}]
+timers: {probe: {from: web overloaded, every: 10 s, misses: 3, reply_within: 1 s, then: unlist web}}
+"""
+SATURATED = """coherence: 1
+components: {worker: {use: 0 % .. 100 %}}
+loops:
+  hpa:
+    target: {signal: worker.use, setpoint: 95 %, tolerance: 0.1}
+    actuation: {signal: worker.tasks, bounds: [4, 100]}
+"""
 PAUSED = """coherence: 1
 calls: [{from: a, to: b, deadline: 13 s, per_try: 4 s, tries: 3, retry_when: [timeout], pause: {base: 1 s, factor: 2}}]
 """
@@ -190,6 +203,8 @@ calls: [{from: a, to: b, deadline: 13 s, per_try: 4 s, tries: 3, retry_when: [ti
         (DRAINED, "COH203", {"4 s", "2"}),  # 60 + 4 + 8 > 70; with a factor of 1 it would be 68
         (PAUSED, "COH201", {"1 s"}),  # 12 + 1 + 2 > 13, and 12 + 1 + 1 too
         (FAR, "COH201", set()),  # 12 > 10 whatever the pauses are
+        (CROWDED, "COH240", {"1800 req/s"}),  # with 900 another question is open: how many fail together
+        (SATURATED, "COH221", {"0.1"}),  # 0.95 * 1.1 > 1 > 0.95 * 1.05
     ],
 )
 def test_values_that_the_question_does_not_show_are_named_where_they_decide(
