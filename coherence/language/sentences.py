@@ -330,6 +330,12 @@ class Admittance:
     wanted: bool = True
     weight: int | None = None
 
+    @property
+    def text(self) -> str:
+        """Returns the rule in words, without what it weighs."""
+        words = "tolerates" if self.by == "taint" else f"{'only' if self.wanted else 'not'} on {self.by}"
+        return f"{words} {' or '.join(self.values)}"
+
     def admits(self, label: str) -> bool:
         """Decides whether a place with this label is one of those that are meant."""
         return (label in self.values) is self.wanted

@@ -6,12 +6,13 @@ Such a repair is real and comes last: what was promised to people, and what is p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence.base.units import ONE, SECOND
 from coherence.language.design import Call, Component, Design
 from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Admittance, PlacementRule, Spread
 
 
 def concessions(before: Design, after: Design) -> tuple[str, ...]:
@@ -36,6 +37,13 @@ def _relaxed(before: Design, after: Design) -> Iterator[str]:
     for name, load in before.workload.items():
         if name in after.workload and _size(load.deadline) < _size(after.workload[name].deadline):
             yield f"{name} waits longer"
+    for thing, rules in before.placement.items():
+        remaining = [rule.text for rule in _musts(after.placement.get(thing, ()))]
+        yield from (f"{thing} may break `{rule.text}`" for rule in _musts(rules) if rule.text not in remaining)
+
+
+def _musts(rules: Iterable[PlacementRule]) -> Iterator[Spread | Admittance]:
+    return (rule for rule in rules if isinstance(rule, Spread | Admittance) and rule.must)
 
 
 def _taken_away(before: Design, after: Design) -> Iterator[str]:

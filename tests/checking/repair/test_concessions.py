@@ -10,6 +10,7 @@ from coherence.language.reading import read_text
 DESIGN = """coherence: 1
 infrastructure: {tiers: {h100: {uses: h100_sxm, count: 32}}}
 places: {n1: {gpu: 8}}
+placement: {web: [spread by zone <= 1, only on zone a, prefer spread by node <= 1]}
 workload: {users: {deadline: 7 s}}
 components: {web: {copies: 4, room: 8 GiB, drain: 30 s}}
 calls: [{from: a, to: b, tries: 3, deadline: 5 s}, {from: b, to: c, deadline: 1 s}]
@@ -29,6 +30,10 @@ loops:
         ("  up: {actuation: {signal: web.copies, by: 1}}\n", "", ("up is taken away",)),
         ("copies: 4", "copies: 5", ("web has more of what it is given",)),
         ("room: 8 GiB", "room: 9 GiB", ("web has more of what it is given",)),
+        ("[spread by zone <= 1", "[prefer spread by zone <= 1", ("web may break `spread by zone <= 1`",)),
+        ("zone <= 1", "zone <= 2", ("web may break `spread by zone <= 1`",)),
+        (", only on zone a", "", ("web may break `only on zone a`",)),
+        (", prefer spread by node <= 1", "", ()),
         ("drain: 30 s", "drain: 60 s", ()),
         ("copies: 4", "copies: 3", ()),
         ("deadline: 7 s", "deadline: 8 s", ("users waits longer",)),

@@ -42,21 +42,29 @@ ScheduleAnyway.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.findings import repairs
-from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.finding import Edit, Finding, Repair, Step, Verdict
 from coherence.findings.proof_words import evicted
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import needed
-from coherence.language.schema_kinds import Formula, Word
+from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.sentences import Admittance, PlacementRule, Spread
 from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_many, known
 from coherence.verify.jobs.contest import leaving_time, together
-from coherence.verify.jobs.count_ranges import added_places_needed, adders, count_range, summary, swept_nodes, variants
+from coherence.verify.jobs.count_ranges import (
+    PlaceVerdicts,
+    added_places_needed,
+    adders,
+    count_range,
+    summary,
+    swept_nodes,
+    variants,
+)
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import always_a_place
 from coherence.verify.jobs.placement import (
@@ -91,17 +99,36 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if not design.places:
         return
     for thing in dict.fromkeys((*design.placement, *_needing(subject))):
-        rules = design.placement.get(thing, ())
-        musts = [rule.place.labelled("a must") for rule in rules if rule.must]
-        closed = [taint.place.labelled("a taint") for taint in _taints(subject)] if is_selective(design, thing) else []
-        if not (any(isinstance(rule, Spread) and rule.must for rule in rules) or closed or _selected(rules)):
+        stated = _restrictions(subject, thing)
+        if not stated:
             continue
-        stated = [*musts, *closed] or [rules[0].place.labelled("how they are placed")]
         try:
             yield _answer(subject, known(subject), thing, stated)
         except NeedsError as error:
             where = (error.place or stated[0]).labelled("where its members go")
             yield QUESTION.undecided(error.needs, (where,), (thing,))
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each thing with preferences alone that every number of it has a place."""
+    design = subject.design
+    for thing, rules in design.placement.items() if design.places else ():
+        if rules and not _restrictions(subject, thing):
+            try:
+                answer = _answer(subject, known(subject), thing, [rules[0].place.labelled("a preference")])
+            except NeedsError:
+                continue
+            yield from [answer] if answer.verdict is Verdict.PROVED else []
+
+
+def _restrictions(subject: Subject, thing: str) -> list[Place]:
+    """Returns the rules and taints that keep members of a thing off places; none where all are preferences."""
+    design, rules = subject.design, subject.design.placement.get(thing, ())
+    musts = [rule.place.labelled("a must") for rule in rules if rule.must]
+    closed = [taint.place.labelled("a taint") for taint in _taints(subject)] if is_selective(design, thing) else []
+    if not (any(isinstance(rule, Spread) and rule.must for rule in rules) or closed or _selected(rules)):
+        return []
+    return [*musts, *closed] or [rules[0].place.labelled("how they are placed")]
 
 
 def _needing(subject: Subject) -> Iterator[str]:
@@ -225,7 +252,8 @@ def _conflict(
                         "states": (len(placement.graph.edges), "")}  # fmt: skip
     return QUESTION.conflict(
         message, (*places, *_room(facts, there)), _of(facts, there), arithmetic(numbers, witness=witness),
-        certain=certain, assumptions=_assumed(there, low, high), repairs=_repairs(subject, facts, there, every, low),
+        certain=certain, assumptions=_assumed(there, low, high),
+        repairs=(*_repairs(subject, facts, there, every, low), *_more_places(subject, by_nodes)),
     ).refuting(PLACED.format(there.thing), *as_many(facts, there.thing, high))  # fmt: skip
 
 
@@ -280,6 +308,18 @@ def _repairs(subject: Subject, facts: DesignFacts, there: Cluster, every: Levels
         old = repairs.text_at(subject.sources, rule.place) if rule.must else None
         if old is not None and not old.startswith(("'", '"', "tolerates")):
             yield from _proposal(Edit(rule.place, old, f"prefer {old.removeprefix('only ')}"))
+
+
+def _more_places(subject: Subject, by_nodes: Iterable[PlaceVerdicts]) -> Iterator[Repair]:
+    """Yields as many places of one kind as are enough for every number of members."""
+    for nodes in by_nodes:
+        count = subject.design.places[nodes.name].get("count")
+        above = (
+            n for n, verdict in nodes.verdicts if verdict == NONE and isinstance(count, Quantity) and n > count.high
+        )
+        enough = next(above, None)
+        if enough is not None and isinstance(count, Quantity) and count.exact:
+            yield from _proposal(repairs.change(subject, count, Fraction(enough)))
 
 
 def _proposal(edit: Edit | None) -> Iterator[Repair]:
