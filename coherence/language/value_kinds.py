@@ -58,6 +58,18 @@ NAME_KIND: Kind[Word] = Kind(
 )
 
 
+def _explained(text: str, error: UnitError) -> tuple[str, str]:
+    """Returns why a text is no quantity, and what to write."""
+    if written := range_written(text):
+        return str(error), f"a range is written {written}"
+    if written := units.respelled(text):
+        return str(error), f"write {written}"
+    if _is_expression(text):
+        message = f"'{units.shorten(text)}' is an expression, and here stands a value or a range of values"
+        return message, "write what it comes to, for example 28 s or 28 s .. 280 s"
+    return str(error), error.remedy
+
+
 def parse_quantity(
     leaf: Scalar, reading: Reading, dimension: Dimension | None, *, varies: bool = False
 ) -> Quantity | None:
@@ -72,15 +84,7 @@ def parse_quantity(
     try:
         values = [units.quantity(end) for end in ends]
     except UnitError as error:
-        message, remedy = str(error), error.remedy
-        if written := range_written(text):
-            remedy = f"a range is written {written}"
-        elif written := units.respelled(text):
-            remedy = f"write {written}"
-        elif _is_expression(text):
-            message = f"'{units.shorten(text)}' is an expression, and here stands a value or a range of values"
-            remedy = "write what it comes to, for example 28 s or 28 s .. 280 s"
-        reading.problem(leaf.place, message, remedy)
+        reading.problem(leaf.place, *_explained(text, error))
         return None
     (low, first), (high, last) = values[0], values[-1]
     own = last if low == 0 and first == ONE else first
