@@ -78,6 +78,19 @@ def test_an_expression_that_is_no_number_is_an_error(text: str, message: str) ->
     assert any(message in problem.message and problem.remedy for problem in found), [str(p) for p in found]
 
 
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("workload: {u: {rate: 4 /s}}", "write 4 req/s"),
+        ("infrastructure: {tiers: {gpu: {count: 8, peak: 989e12 /s}}}", "write 989e12 FLOP/s"),
+        ("infrastructure: {tiers: {gpu: {count: 8, peak: 80 GB}}}", "write for example 990 TFLOP/s"),
+    ],
+)
+def test_a_rate_of_nothing_is_answered_with_what_its_key_counts(text: str, remedy: str) -> None:
+    found = problems_in(lambda: read_text(f"coherence: 1\n{text}\n", "d"))
+    assert [problem.remedy for problem in found] == [remedy]
+
+
 def test_expressions_of_constants_are_their_numbers() -> None:
     link = LINK % ("memory: 2 * c.size", "bandwidth: c.wide / 2, latency: 2 * c.wait")
     text = f"coherence: 1\ncomponents: {{c: {{size: 40 GB, wide: 2 GB/s, wait: 1 ms .. 2 ms}}}}\n{link}\n"

@@ -45,6 +45,26 @@ def with_limit(subject: Subject, plan: RetryPolicy, each: Fraction) -> Edit | No
     return repairs.insert(subject, beside, "per_try", repairs.duration_text(subject, each))
 
 
+def ended(subject: Subject, plan: RetryPolicy, other: Repair | None, end: Fraction | None) -> Repair | None:
+    """Returns a repair with a `deadline` beside it, where nothing ends the call yet; None where one is not possible."""
+    call = plan.call
+    if other is None or end is None or call.deadline is not None or call.per_try is not None or not call.tries:
+        return None
+    deadline = repairs.insert(subject, call.tries[0].place, "deadline", repairs.duration_text(subject, end))
+    return repairs.proposal(*other.edits, deadline)
+
+
+def deadline_of_each(subject: Subject, plan: RetryPolicy) -> Repair | None:
+    """Returns the repair by which the deadline of all tries becomes that of each, and all have time for it."""
+    deadline, pausing = plan.call.deadline, waits(plan)
+    if not isinstance(deadline, Quantity) or not deadline.exact or not plan.tries or pausing is None:
+        return None
+    whole = nice_above(plan.tries * deadline.high + pausing)
+    return repairs.proposal(
+        repairs.rewrite(subject, deadline.place, whole, SECOND), with_limit(subject, plan, deadline.high)
+    )
+
+
 def fewer_tries(subject: Subject, plan: RetryPolicy, count: int | None) -> Repair | None:
     """Returns the repair to `count` tries, where the call says its tries in one number, or has no limit of them."""
     tries = plan.call.tries[0] if len(plan.call.tries) == 1 else None

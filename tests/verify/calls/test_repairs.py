@@ -10,7 +10,18 @@ from coherence.findings.finding import Repair
 from coherence.findings.question_input import Subject
 from coherence.findings.repairs import apply
 from coherence.language.reading import read_text
-from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try, waits, with_limit
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.repairs import (
+    deadline_of_each,
+    ended,
+    fewer_tries,
+    longer,
+    offered,
+    shorter,
+    shorter_try,
+    waits,
+    with_limit,
+)
 from coherence.verify.calls.retry_policies import RetryPolicy, retry_end, retry_policy_of
 
 TEXT = """coherence: 1
@@ -125,3 +136,36 @@ def test_a_duration_is_made_longer_or_shorter_by_a_number_that_a_person_writes()
     assert longer(subject, place, None) is None
     assert text_after(subject, shorter(subject, place, Fraction(1))) == "per_try: 0.9 s, tries: 5"
     assert shorter(subject, place, Fraction(0)) is None
+
+
+@pytest.mark.parametrize("tries", [2, 3, 5])
+@pytest.mark.parametrize("pause", [0, 1, 4])
+def test_the_deadline_of_all_becomes_that_of_each_and_all_of_them_fit(tries: int, pause: int) -> None:
+    subject, plan = subject_of(f"tries: {tries}, deadline: 9 s, pause: {pause} s, retry_when: [timeout]")
+    repair = deadline_of_each(subject, plan)
+    assert repair is not None
+    changed = apply(repair.edits, subject.sources)
+    assert changed is not None
+    call = read_text(changed["d"], "d").calls[0]
+    assert isinstance(call.per_try, Quantity)
+    assert isinstance(call.deadline, Quantity)
+    assert call.per_try.low == 9  # a try may take as long as before
+    second, last = 0, 0
+    for number in range(tries):
+        last = second + 9
+        second = last + (pause if number < tries - 1 else 0)
+    assert last < call.deadline.low
+
+
+def test_a_deadline_is_written_only_where_nothing_ends_the_call() -> None:
+    subject, plan = subject_of("tries: 5, pause: 1 s, retry_when: [refused], fails: {refused: 1 s}")
+    fewer = fewer_tries(subject, plan, 2)
+    repair = ended(subject, plan, fewer, Fraction(9))
+    assert (
+        text_after(subject, repair)
+        == "tries: 2, deadline: 9 s, pause: 1 s, retry_when: [refused], fails: {refused: 1 s}"
+    )
+    assert ended(subject, plan, None, Fraction(9)) is None
+    assert ended(subject, plan, fewer, None) is None
+    limited, other = subject_of("tries: 5, deadline: 9 s, retry_when: [timeout]")
+    assert ended(limited, other, fewer_tries(limited, other, 2), Fraction(9)) is None

@@ -17,6 +17,7 @@ from coherence.verify.calls.attempts import (
     completed,
     last_end,
     least,
+    nice_above,
     nice_below,
     start,
     started,
@@ -24,7 +25,7 @@ from coherence.verify.calls.attempts import (
 )
 from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, Work, in_turn, of_one_gang
 from coherence.verify.calls.claims import Numbers, term_fits
-from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
+from coherence.verify.calls.repairs import ended, fewer_tries, longer, offered, shorter, shorter_try
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
 from coherence.verify.patterns.calls._own_budget import on_cause
 
@@ -145,11 +146,20 @@ def _witness(plan: RetryPolicy, cause: FailureCause, around: Enclosure) -> Itera
 def _repairs(
     subject: Subject, plan: RetryPolicy, cause: FailureCause, around: Enclosure, done: int | None
 ) -> tuple[Repair, ...]:
-    """Shorter tries inside, fewer tries, a shorter deadline inside, or a longer limit around."""
+    """Returns shorter tries inside, fewer tries, a shorter deadline inside, or a longer limit around.
+
+    Of a call that nothing ends yet, as many tries and as much time as the limit around leaves, or as they take.
+    """
     limit, deadline = around.limit.low, plan.call.deadline
     inside = shorter(subject, deadline.place, limit) if isinstance(deadline, Quantity) and cause.whole else None
     each = shorter_try(subject, plan, limit) if isinstance(plan.call.per_try, Quantity) else None
-    return offered(each, fewer_tries(subject, plan, done), inside, longer(subject, around.place, retry_end(plan)))
+    fewer, end = fewer_tries(subject, plan, done), retry_end(plan)
+    own = nice_above(end) if end is not None else None
+    bounded = (
+        ended(subject, plan, fewer, nice_below(limit)),
+        ended(subject, plan, longer(subject, around.place, own), own),
+    )
+    return offered(each, fewer, inside, longer(subject, around.place, end), *bounded)
 
 
 def _together(question: Question, subject: Subject, work: Work, around: Enclosure) -> Iterator[Finding]:

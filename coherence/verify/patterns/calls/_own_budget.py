@@ -23,7 +23,7 @@ from coherence.verify.calls.attempts import (
     timeline,
 )
 from coherence.verify.calls.claims import Numbers, tries_fit
-from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
+from coherence.verify.calls.repairs import deadline_of_each, fewer_tries, longer, offered, shorter_try
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
 
 LONGEST_PAUSES = "pauses at their longest"
@@ -233,13 +233,14 @@ def _witness(count: _Count) -> Iterator[Step]:
 
 
 def _repairs(subject: Subject, count: _Count) -> tuple[Repair, ...]:
-    """Returns a shorter try, a longer deadline, fewer tries."""
+    """Returns a shorter try, a longer deadline, fewer tries, or each try with the present deadline as its limit."""
     plan, deadline = count.plan, count.plan.call.deadline
     worst = None if count.cause.whole else last_end(count.course)
     more = longer(subject, deadline.place, worst) if isinstance(deadline, Quantity) else None
     done = count.done or 0
     fewer = (fewer_tries(subject, plan, tries) for tries in (done, done - 1) if tries > 0)  # they may fit exactly
-    return offered(shorter_try(subject, plan, count.limit), *fewer, more)
+    each = deadline_of_each(subject, plan) if count.cause.whole else None
+    return offered(shorter_try(subject, plan, count.limit), *fewer, more, each)
 
 
 def _fits(question: Question, plan: RetryPolicy, deadline: DurationInterval) -> Finding:
