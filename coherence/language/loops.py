@@ -85,6 +85,10 @@ class Timescale(Record):
         also="scale_up_stabilization scale_up_delay",
         means="the window of stabilization going up: the smallest recommendation made in it is followed",
     )  # fmt: skip
+    window: Word | None = key(
+        word("closed", "open"), without="`closed`",
+        means="whether a recommendation as old as its window of stabilization counts; `open` where it does not",
+    )  # fmt: skip
     cooldown: Quantity | None = key(
         DURATION,
         also="cooldown_period wait",

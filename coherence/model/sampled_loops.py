@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -12,6 +13,7 @@ from coherence.base.reads import built, unnoted, with_changes
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop, Rate, Relay
 from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names
+from coherence.language.loops import Timescale
 from coherence.language.names import bare_names
 from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Formula, Quantity
@@ -94,8 +96,8 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         tolerance=lambda: target.tolerance.low if target and target.tolerance else Fraction(0),
         bounds=lambda: stated_bounds(loop),
         rates=lambda: tuple(_rate(rate) for rate in actuation.rate),
-        hold_down=lambda: _upper(timescale.hold_down),
-        hold_up=lambda: _upper(timescale.hold_up),
+        hold_down=lambda: _window(timescale, timescale.hold_down, period.low),
+        hold_up=lambda: _window(timescale, timescale.hold_up, period.low),
         cooldown=lambda: timescale.cooldown.low if timescale.cooldown else None,
         lands=lambda: _upper(timescale.lands) + command_delay(draft, loop),
         mode=lambda: actuation.mode.text if actuation.mode else "always",
@@ -206,6 +208,17 @@ def _age(draft: ModelDraft, loop: Loop, path: str) -> Fraction:
 
 def _upper(value: Quantity | None) -> Fraction:
     return value.high if value else Fraction(0)
+
+
+def _window(timescale: Timescale, stated: Quantity | None, period: Fraction) -> Fraction:
+    """Returns the age of the oldest sample that counts (s): of an open window, the last one that is younger than it."""
+    length = _upper(stated)
+    return period * (math.ceil(length / period) - 1) if length and has_open_windows(timescale) else length
+
+
+def has_open_windows(timescale: Timescale) -> bool:
+    """Decides whether a recommendation as old as its window of stabilization counts no more."""
+    return timescale.window is not None and timescale.window.text == "open"
 
 
 def _rate(rate: Rate) -> RateLimit:

@@ -21,6 +21,7 @@ from coherence.loops.designs.linear import Linear, linearise
 from coherence.loops.designs.one_way import comes_to_rest
 from coherence.loops.designs.range_rests import RangeRests, StillSwingingError, rests_in_range
 from coherence.model.model import Model, SampledLoop, unit_of
+from coherence.model.sampled_loops import has_open_windows
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, MissingValueError, replay
@@ -283,9 +284,9 @@ def _longer_windows(subject: Subject, group: Group) -> Iterator[Repair]:
         if loop.law != "proportional" or timescale is None or timescale.period is None:
             continue
         for count in (1, 3, 5, 7, 9):
-            window = loop.period * count
-            if window <= loop.hold_down:
+            if loop.period * count <= loop.hold_down:
                 continue
+            window = loop.period * (count + has_open_windows(timescale))
             if timescale.hold_down is not None:
                 repair = repairs.proposal(repairs.change(subject, timescale.hold_down, window))
             else:

@@ -88,7 +88,12 @@ def test_nodes_that_hold_fewer_pods_are_told(placeable: tuple[int, int], text: s
 
 def test_a_behavior_becomes_windows_and_rates() -> None:
     hpa = loop_of(BEHAVING, "hpa")
-    assert (hpa.phase, hpa.hold_down, hpa.bounds.low, hpa.bounds.high) == (F(15), F(90), F(2), F(4))
+    assert (hpa.phase, hpa.hold_down, hpa.bounds.low, hpa.bounds.high) == (
+        F(15),
+        F(75),
+        F(2),
+        F(4),
+    )  # what is 90 s old counts no more
     assert [(rate.by, rate.percent, rate.per) for rate in hpa.rates if rate.up] == [
         (F(4), None, F(15)), (None, F(1), F(15)),
     ]  # fmt: skip

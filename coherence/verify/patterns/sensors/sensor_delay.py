@@ -49,6 +49,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import SensorLink
 from coherence.model.laws import law_of
 from coherence.model.model import sensor_delay
+from coherence.model.sampled_loops import has_open_windows
 from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.sensors._lowering import never_lowers
 from coherence.verify.patterns.sensors._samples import lacks_samples
@@ -103,7 +104,8 @@ def _answer(subject: Subject, loop: Loop, hold: Quantity, period: Quantity, befo
     age = before.later(delay(loop, period.high))
     numbers: Numbers = {"mean delay": (age.mean, "s"), "longest delay": (age.oldest, "s"), "hold_down": (hold.low, "s")}
     places = (hold.place.labelled(f"{loop.name} forgets a higher recommendation after this"), *_links(loop))
-    seen, held = decisions(age.seen - period.high, period.high, hold.low)
+    is_open = loop.timescale is not None and has_open_windows(loop.timescale)
+    seen, held = decisions(age.seen - period.high, period.high, hold.low, is_open=is_open)
     if age.seen < hold.low:
         return _proved(loop, hold.low, age, numbers, places)
     if seen < held:
@@ -111,9 +113,9 @@ def _answer(subject: Subject, loop: Loop, hold: Quantity, period: Quantity, befo
     return _conflict(subject, loop, hold, age, (held - 1) * period.high, numbers, places)
 
 
-def decisions(visible: Fraction, period: Fraction, hold: Fraction) -> tuple[int, int]:
-    """(most decisions that see one sample of age below `visible`, fewest decisions in a closed window of `hold`)."""
-    return math.ceil(visible / period), math.floor(hold / period) + 1
+def decisions(visible: Fraction, period: Fraction, hold: Fraction, *, is_open: bool = False) -> tuple[int, int]:
+    """(most decisions that see one sample of age below `visible`, fewest decisions in a window of `hold`)."""
+    return math.ceil(visible / period), math.ceil(hold / period) if is_open else math.floor(hold / period) + 1
 
 
 def _proved(loop: Loop, hold: Fraction, age: Age, numbers: Numbers, places: tuple[Place, ...]) -> Finding:
