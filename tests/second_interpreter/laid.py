@@ -17,10 +17,10 @@ from coherence.language.reading import read_text
 from coherence.language.sentences import Promise
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import BoundedResponse
+from coherence.simulate.execute.bounded_response import BoundedResponse, conditions_of
 from coherence.simulate.execute.exact import Choices
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
-from coherence.verify.promises.responses import Late, Never, answered, conditions_of
+from coherence.verify.promises.responses import Late, Never, answered
 from tests.second_interpreter.deciding import seconds, signal_of
 from tests.second_interpreter.designs import KINDS, WIDE, plant_design, promise_near, wide_design
 from tests.second_interpreter.drawn import Drawn

@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.language.expressions.tree import Tree
+from coherence.language.expressions.tree import Name, Tree, rename
+from coherence.language.schema_kinds import Formula
+from coherence.language.sentences import Event, Promise
+from coherence.model.model import Model
 from coherence.simulate.execute.exact import Execution, Instant
 from coherence.simulate.execute.orbits import looked_at
 
@@ -102,3 +105,30 @@ def waits(seen: Sequence[ResponseSample], lap: int, period: Fraction, within: Fr
         if age in met:
             return
         met.add(age)
+
+
+def conditions_of(model: Model, promise: Promise) -> BoundedResponse | str | None:
+    """Returns what a response says of a model; what it lacks, in words; or None where it is about events alone."""
+    sides = ((promise.after, promise.first), (promise.then, promise.second))
+    trees = [_side(model, formula, event) for formula, event in sides]
+    if all(tree is None for tree in trees) or promise.within is None:
+        return None
+    formulas = any(formula is not None for formula, _ in sides)
+    if not formulas and None in trees:
+        return None
+    for tree, (_, event) in zip(trees, sides, strict=True):
+        if tree is None and event is not None:
+            return f"what '{event.text}' means for states: it is an event, not a condition"
+    first, then = (tree for tree in trees if tree is not None)
+    return BoundedResponse(first, then, promise.within.low)
+
+
+def _side(model: Model, formula: Formula | None, event: Event | None) -> Tree | None:
+    if formula is not None:
+        return rename(formula.tree, model.resolve)
+    loop = next(
+        (x for x in model.loops if event is not None and event.kind == "outside" and x.name == event.text), None
+    )
+    if loop is None or (loop.trigger is None and loop.enter is None and not loop.rules):
+        return None
+    return Name(loop.name)

@@ -18,16 +18,18 @@ from coherence.base.number_text import render_measured, render_seconds
 from coherence.language.expressions import names as names_in
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Tree, rename
+from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Promise
 from coherence.model.model import Model, unit_of
 from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.bounded_response import BoundedResponse, conditions_of
 from coherence.simulate.execute.instants import MissingValueError
 from coherence.simulate.execute.slices import influences, signals_in
 from coherence.simulate.study.answers_in_time import answer_promise, first_late
 from coherence.simulate.study.readings import unit_text
 from coherence.simulate.study.repeated_runs import JudgedPromise, PromiseVerdict, StudyReading
 from coherence.simulate.study.thresholds import FigureLimit, judged_threshold, threshold_of
-from coherence.simulate.study.truth_spans import ConditionFollower, TruthSpan, remembers
+from coherence.simulate.study.truth_spans import ASKS, ConditionFollower, ResponseFollower, TruthSpan, remembers
 
 if TYPE_CHECKING:
     from coherence.language.design import Design
@@ -108,7 +110,14 @@ class PromiseWatch:
             name: promise
             for name, promise in self.design.promises.items()
             if promise.kind in CONDITIONS and promise.condition and threshold_of(self.design, promise) is None
-        }
+        } | {name: promise for name, promise in self.design.promises.items() if self._is_response(promise)}
+
+    def _is_response(self, promise: Promise) -> bool:
+        """Decides whether a promise is that a condition, or a loop, is answered by another in time."""
+        sides = ((promise.after, promise.first), (promise.then, promise.second))
+        return answer_promise(self.design, promise) is None and all(
+            formula is not None or (event is not None and event.text in self.design.loops) for formula, event in sides
+        )
 
     def begin(self, model: Model, given: Collection[str], seed: int | None) -> Model:
         """Begins a run; returns the model with the conditions that it can judge, which it then reads as its own."""
@@ -118,13 +127,17 @@ class PromiseWatch:
         for name, promise in self.conditions().items():
             notes = self.notes.setdefault(name, ConditionNotes())
             notes.latest = None
-            assert promise.condition is not None
-            tree = rename(promise.condition.tree, model.resolve)
+            follower = _follower(model, promise)
+            if isinstance(follower, str):
+                notes.open = f"needs {follower}"
+                continue
+            tree = follower.tree
             missing = next(_missing(model, tree, given), None)
             notes.open = f"needs what {missing} is in a run: state it, or give it by --set" if missing else ""
             if missing is None:
-                self.trees[name], self.followers[name] = tree, ConditionFollower(tree)
-                judged_here[name] = replace(promise, condition=replace(promise.condition, tree=tree))
+                self.trees[name], self.followers[name] = tree, follower
+                condition = Formula(tree, promise.text, promise.place)
+                judged_here[name] = replace(promise, kind="always", condition=condition, after=None, then=None)
         return replace(model, promises=judged_here)
 
     def restart(self, until: float) -> None:
@@ -145,7 +158,7 @@ class PromiseWatch:
 
     def wanted(self, model: Model) -> frozenset[str]:
         """Returns the signals that the conditions name or compute with, whether or not a run has them."""
-        trees = (promise.condition.tree for promise in self.conditions().values() if promise.condition is not None)
+        trees = (formula.tree for promise in self.conditions().values() for formula in promise.conditions)
         return frozenset(path for tree in trees for path in signals_in(model, rename(tree, model.resolve)))
 
     def targets(self) -> tuple[str, ...]:
@@ -190,6 +203,10 @@ class PromiseWatch:
             return
         if not span.whole:
             notes.open = IN_A_CURVE
+        follower = self.followers[name]
+        if isinstance(follower, ResponseFollower):
+            self._note_response(name, span, follower)
+            return
         if span.holds:
             self.held.add(name)
         else:
@@ -198,6 +215,20 @@ class PromiseWatch:
             begin = max(span.begin, self.begins)
             notes.broken, notes.values = (self.seed, begin), self._values(name, span)
             notes.after = not at_end and begin == span.begin
+
+    def _note_response(self, name: str, span: TruthSpan, follower: ResponseFollower) -> None:
+        if span.holds & ASKS:
+            self.held.add(name)
+        due = follower.late(span, self.begins)
+        if due is not None:
+            self._note_late(name, due, follower)
+
+    def _note_late(self, name: str, due: TruthSpan, follower: ResponseFollower) -> None:
+        if self.notes[name].broken is None:
+            notes = self.notes[name]
+            notes.broken = (self.seed, due.begin + follower.response.within)
+            values = self._values(name, due)
+            notes.values = f"due since {render_seconds(due.begin)}" + (f", when {values}" if values else "")
 
     def _values(self, name: str, span: TruthSpan) -> str:
         """Returns the values of the signals of a condition, in their units."""
@@ -226,6 +257,10 @@ class PromiseWatch:
 
     def end(self) -> None:
         """Ends a run."""
+        for name, follower in self.followers.items():
+            if isinstance(follower, ResponseFollower) and follower.ends_late(Fraction(self.until)):
+                assert follower.due is not None
+                self._note_late(name, follower.due, follower)
         for name in self.trees:
             notes = self.notes[name]
             notes.reached += name in self.held
@@ -233,6 +268,14 @@ class PromiseWatch:
                 assert notes.latest is not None
                 notes.late = (self.seed, notes.latest)
         self.trees, self.followers = {}, {}
+
+
+def _follower(model: Model, promise: Promise) -> ConditionFollower | str:
+    """Returns what follows a condition, or both sides of a response, through a run; else what it lacks."""
+    if promise.condition is not None:
+        return ConditionFollower(rename(promise.condition.tree, model.resolve))
+    response = conditions_of(model, promise)
+    return ResponseFollower(response) if isinstance(response, BoundedResponse) else str(response)
 
 
 def _missing(model: Model, tree: Tree, given: Collection[str]) -> Iterator[str]:
@@ -286,7 +329,10 @@ def _by_notes(promise: Promise, notes: ConditionNotes, watch: PromiseWatch) -> J
     if notes.open and not (promise.kind == "eventually" and notes.reached == watch.runs):
         return JudgedPromise(promise, PromiseVerdict.UNDECIDED, notes.open)
     if promise.kind == "response":
-        return JudgedPromise(promise, PromiseVerdict.HELD, f"of every request of {runs}")
+        of_states = promise.name in watch.conditions()
+        how = "each answer came in time" if notes.reached else "no answer was ever due"
+        message = f"{how} in {runs}" if of_states else f"of every request of {runs}"
+        return JudgedPromise(promise, PromiseVerdict.HELD, message)
     if promise.kind in ("always", "never"):
         return JudgedPromise(promise, PromiseVerdict.HELD, f"at every instant of {runs}")
     for_ever = _for_ever(promise, notes, watch)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from coherence.language.expressions.evaluate import evaluate
-from coherence.language.expressions.tree import Call, Held, Tree, names, walk
+from coherence.language.expressions.tree import Call, Held, Logic, Tree, names, walk
 from coherence.simulate.execute.dual_numbers import Moving, Track, plain_or_float
 from coherence.simulate.execute.laws import Memory
 from coherence.simulate.execute.lookback import LOOK_BACK, changes_between
@@ -25,10 +25,12 @@ from coherence.simulate.execute.views import View, window_maximum, window_mean
 
 if TYPE_CHECKING:
     from coherence.model.model import Model
+    from coherence.simulate.execute.bounded_response import BoundedResponse
     from coherence.simulate.execute.exact import Execution, Instant
 
 Num = Any
 PLACES = 16  # at which a span is looked at whose sides move in a curve
+ASKS, ANSWERS = 1, 2
 HALVINGS = 40  # of the part of such a span in which a condition turns
 
 
@@ -37,11 +39,12 @@ class TruthSpan:
     """A time at which a condition is true or not, or where `end` is later, the open span between both.
 
     `read` gives the value of a signal then (just after `begin`); `whole`: nothing in the span was left out.
+    Of a response `holds` is what is true then: ASKS, ANSWERS, both together, or 0.
     """
 
     begin: Fraction
     end: Fraction
-    holds: bool
+    holds: int
     read: Callable[[str], Num]
     whole: bool = True
 
@@ -54,6 +57,9 @@ class ConditionFollower:
         self.turns: bool | None = None  # between instants
         self.looks_back: bool | None = None
         self.stood: TruthSpan | None = None
+
+    def _holds(self, view: Any) -> int:
+        return bool(evaluate(self.tree, view))
 
     def at(self, run: Execution, instant: Instant) -> Iterator[TruthSpan]:
         """Yields what there is at an instant: as it was sampled, and after it."""
@@ -91,10 +97,10 @@ class ConditionFollower:
     def _point(self, run: Execution, time: Fraction, values: Mapping[str, Num]) -> TruthSpan:
         view = View(run, time, dict(values))
         with self._own_memory(run):
-            return TruthSpan(time, time, bool(evaluate(self.tree, view)), view.value)
+            return TruthSpan(time, time, self._holds(view), view.value)
 
-    def _truth(self, run: Execution, time: Fraction) -> bool:
-        return bool(evaluate(self.tree, View(run, time, dict(run.look(time).sampled))))
+    def _truth(self, run: Execution, time: Fraction) -> int:
+        return self._holds(View(run, time, dict(run.look(time).sampled)))
 
     def _span(self, run: Execution, now: Fraction, limit: Fraction) -> tuple[TruthSpan, Fraction]:
         """Returns the truth just after a time, until it may turn, and that time."""
@@ -102,7 +108,7 @@ class ConditionFollower:
         values = run.base() if now == run.time else dict(run.look(now).sampled)
         view = JustAfterView(run, now, values, run.course.slopes(0), _Mover(track))
         with self._own_memory(run):
-            holds = bool(evaluate(self.tree, view))
+            holds = self._holds(view)
         stop = limit if track.turns is None else min(limit, now + Fraction(plain_or_float(track.turns)))
         whole = not track.curved
         return TruthSpan(now, stop if whole else limit, holds, view.shown, whole), stop if whole else limit
@@ -210,18 +216,54 @@ def _still(number: Num) -> Num:
     return number.value if isinstance(number, Moving) else number
 
 
-def _looked_into(span: TruthSpan, truth: Callable[[Fraction], bool]) -> Iterator[TruthSpan]:
+def _looked_into(span: TruthSpan, truth: Callable[[Fraction], int]) -> Iterator[TruthSpan]:
     """Yields parts of a span by what is true at some places of it."""
     length = (span.end - span.begin) / (PLACES + 1)
     now, holds = span.begin, span.holds
     for place in (span.begin + k * length for k in range(1, PLACES + 1)):
-        if truth(place) is holds:
+        then = truth(place)
+        if then == holds:
             continue
         low, high = place - length, place
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            low, high = (middle, high) if truth(middle) is holds else (low, middle)
+            low, high = (middle, high) if truth(middle) == holds else (low, middle)
         turned = Fraction(float(high))
         yield TruthSpan(now, turned, holds, span.read, whole=False)
-        now, holds = turned, not holds
+        now, holds = turned, then
     yield TruthSpan(now, span.end, holds, span.read, whole=False)
+
+
+class ResponseFollower(ConditionFollower):
+    """Follows both sides of `after a then b within t`, and since when an answer is due."""
+
+    def __init__(self, response: BoundedResponse) -> None:
+        super().__init__(Logic("or", response.trees))
+        self.response = response
+        self.due: TruthSpan | None = None  # the first for which an answer is still due
+
+    def _holds(self, view: Any) -> int:
+        asks, answers = (bool(evaluate(tree, view)) for tree in self.response.trees)
+        return ASKS * asks + ANSWERS * answers
+
+    def late(self, span: TruthSpan, begins: Fraction) -> TruthSpan | None:
+        """Returns for which span an answer did not come in time by the end of another.
+
+        Both ends of the time count, so that what holds just after the last moment answers only what asks just after.
+        """
+        due, answers = self.due, span.holds & ANSWERS
+        if due is None and span.holds & ASKS:
+            due = self.due = replace(span, begin=max(span.begin, begins))
+        if due is None:
+            return None
+        last = due.begin + self.response.within
+        in_time = span.begin < last or (span.begin == last and (span.begin == span.end or due.begin < due.end))
+        if answers and in_time:
+            self.due = None
+            return None
+        return due if span.end > last or (answers and not in_time) else None
+
+    def ends_late(self, time: Fraction) -> bool:
+        """Decides whether an answer was due at the end of a run, after all that is seen of it."""
+        due = self.due
+        return due is not None and due.begin == due.end and due.begin + self.response.within <= time

@@ -15,7 +15,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.sentences import Promise
 from coherence.model.elaborate import model_of
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import BoundedResponse, observed
+from coherence.simulate.execute.bounded_response import BoundedResponse, conditions_of, observed
 from coherence.simulate.execute.exact import Execution, Instant, replay
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
@@ -23,7 +23,7 @@ from coherence.verify.promises.every_delay import for_every_delay
 from coherence.verify.promises.loop_promises import place_of
 from coherence.verify.promises.outcomes import Open, Proved
 from coherence.verify.promises.refutations import MOST_INSTANTS
-from coherence.verify.promises.responses import Late, Never, answered, conditions_of, part_of
+from coherence.verify.promises.responses import Late, Never, answered, part_of
 
 FARTHER = 20  # times the promised time, within which a late answer is looked for
 

@@ -70,6 +70,9 @@ def judge(text: str, promise: str, *, until: float = 120.0, seeds: tuple[int, ..
         ("after clients.accepted then clients.completed within 5 s", "held", "of every request of all 3 runs"),
         ("after clients.accepted then clients.completed within 30 ms", "broken", "not answered at"),
         ("after outage then clients.completed within 5 s", "undecided", "decided by `coherence check`"),
+        ("after workers.waiting >= 5 then workers.waiting <= 0 within 200 ms", "broken", "due since"),
+        ("after workers.waiting >= 5 then workers.waiting <= 4 within 1 min", "held", "each answer came in time"),
+        ("after workers.waiting >= 5000 then workers.waiting <= 4 within 1 min", "held", "no answer was ever due"),
         ("last clients.accepted before clients.completed", "undecided", "decided by `coherence check`"),
     ],
 )
@@ -114,6 +117,12 @@ def test_requests_that_never_end_break_a_promise_of_answers() -> None:
         ("eventually_always t >= 14", "held", "throughout the last tenth of this run"),
         ("eventually_always t <= 16", "broken", "and the run repeats every"),
         ("always t >= 14 for 5 s or t < 20.5", "held", "at every instant of this run"),
+        ("t reaches 15", "held", "in this run"),
+        ("t reaches 16.5", "broken", "and the run repeats every"),
+        ("after t <= 15 then t >= 18 within 3 s", "held", "each answer came in time in this run"),
+        ("after cold then not cold within 2 s", "broken", "not answered at 7 s: due since 5 s"),
+        ("after t <= 15 then cold within 0 s", "broken", "not answered at 4 s: due since 4 s, when room.t = 15"),
+        ("after t <= 15 then door opens within 4 s", "undecided", "decided by `coherence check`"),
     ],
 )
 def test_an_exact_run_that_repeats_for_ever_decides_what_comes_later(promise: str, verdict: str, message: str) -> None:

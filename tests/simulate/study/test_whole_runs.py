@@ -237,6 +237,44 @@ def test_verdicts_and_dates_are_those_of_a_plain_trace(part: int) -> None:
                     assert room or ("just after" in judged.message) is after, (time, *told)
 
 
+def unanswered(plain: Plain, asks: Truth, answers: Truth, within: int) -> Fraction | None:
+    """Returns when the first answer is due that does not come in time, look by look."""
+    looks = [(Fraction(now, GRID), phase == "middle", asks(now, phase), answers(now, phase))
+             for now, phase, _ in plain.trace]  # fmt: skip
+    late: list[Fraction] = []
+    for number, (time, open_, is_asked, _) in enumerate(looks):
+        last = time + within
+        came = (
+            at < last or (at == last and (open_ or not later_open)) or place == number
+            for place, (at, later_open, _, is_answered) in enumerate(looks[number:], number) if is_answered
+        )  # fmt: skip
+        if is_asked and not next(came, False) and (last < plain.until or (last == plain.until and not open_)):
+            late.append(last)
+    return min(late, default=None)
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_answers_to_conditions_are_late_where_a_plain_trace_says_so(part: int) -> None:
+    verdicts: set[str] = set()
+    for seed in range(1000 + part * 40, 1040 + part * 40):
+        chance = random.Random(seed)  # noqa: S311
+        plain = drawn(chance)
+        plain.run()
+        sides = [(condition(chance, plain), condition(chance, plain), chance.choice((1, 2, 4))) for _ in range(4)]
+        on_grid = [side for side in sides if side[0][2] and side[1][2]]
+        promises = {
+            f"p{k}": f"after {first[0]} then {then[0]} within {within} s"
+            for k, (first, then, within) in enumerate(on_grid)
+        }
+        for judged, (first, then, within) in zip(ran(plain, promises).promises, on_grid, strict=True):
+            due = unanswered(plain, first[1], then[1], within)
+            told = (seed, judged.promise.text, judged.message, plain.text(promises))
+            assert str(judged.verdict) == ("held" if due is None else "broken"), (due, *told)
+            assert judged.seconds == (None if due is None else float(due)), (due, *told)
+            verdicts.add(str(judged.verdict))
+    assert verdicts == {"held", "broken"}
+
+
 def test_readings_are_those_of_a_plain_trace() -> None:
     for seed in range(DRAWS):
         for plain, _, _ in a_case(seed):

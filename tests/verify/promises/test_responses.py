@@ -12,11 +12,18 @@ from coherence.language.expressions import names as names_of
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import BoundedResponse, ResponseSample, Waiting, observed, waits
+from coherence.simulate.execute.bounded_response import (
+    BoundedResponse,
+    ResponseSample,
+    Waiting,
+    conditions_of,
+    observed,
+    waits,
+)
 from coherence.simulate.execute.exact import Choices, Execution
 from coherence.simulate.execute.slices import sliced
 from coherence.verify.promises.outcomes import Open, Proved
-from coherence.verify.promises.responses import Answered, Late, Never, answered, conditions_of
+from coherence.verify.promises.responses import Answered, Late, Never, answered
 
 PLANT = """coherence: 1
 components: {{tank: {{state: "x' = min(12, max(0, 0.5 * x + q.rate))", step: 1 s, from: 0 .. 6}}}}
