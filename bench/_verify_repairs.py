@@ -23,7 +23,7 @@ from bench.harness import Row, on_all_cores, part_of, process
 from coherence.base.errors import InputError
 from coherence.checking.answers import absences, ask_all
 from coherence.checking.design_check import Options, analysis
-from coherence.checking.repair.adjustable_numbers import knobs
+from coherence.checking.repair.adjustable_numbers import adjustable_numbers
 from coherence.checking.repair.blame import Stated, stated
 from coherence.checking.repair.nearest_repair import candidates
 from coherence.checking.repair.rechecks import Key, RecheckContext, key_of, slow
@@ -51,7 +51,7 @@ def rows() -> Iterator[Row]:
     every = [text for _, text in designs()]
     known = [conflicts for conflicts in on_all_cores(_conflicts, every) if conflicts]
     found = [(text, one) for text, conflicts in known for one in conflicts]
-    numeric = [one for text, one in found if candidates(one, knobs(_subject(text)))]
+    numeric = [one for text, one in found if candidates(one, adjustable_numbers(_subject(text)))]
     share = sum(any(repair.proved for repair in one.repairs) for one in numeric) / len(numeric)
     yield Row(
         f"repair that is proved ({len(numeric)} conflicts with numbers)", share, ">= 0.8", "share", "linters: none"

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from coherence.checking.design_check import analyse
-from coherence.checking.repair.adjustable_numbers import knobs
+from coherence.checking.repair.adjustable_numbers import adjustable_numbers
 from coherence.checking.repair.nearest_repair import rounded
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
@@ -153,7 +153,7 @@ def test_whole_thresholds_stay_whole() -> None:
 def test_what_is_asked_to_be_equal_is_no_setting() -> None:
     text = "loops: {a: {timescale: {period: 5 s}, trigger: job.running == 1 and job.age > 7, actuation: {signal: job.x, law: set, to: 0}}}\n"  # noqa: E501
     design = read_text(HEAD + text, "d")
-    found_ = {k.value for k in knobs(Subject(design, {"d": HEAD + text})) if k.key == "trigger"}
+    found_ = {k.value for k in adjustable_numbers(Subject(design, {"d": HEAD + text})) if k.key == "trigger"}
     assert found_ == {Fraction(7)}
 
 

@@ -1,8 +1,8 @@
 """Lists the adjustable numbers of a design: settings of its policies, each with its place and its range.
 
-A knob is a number of a call, timer, limit or loop, or the number of copies of a component.  What the world does is no
-knob: how long an activity takes, how a call fails, what arrives, what a promise asks for.  A part says of each of its
-parameters whether a repair may change it, and within which range; what it forbids is no knob either.
+An adjustable number is one of a call, timer, limit or loop, or the number of copies of a component.  What the world
+does is none: how long an activity takes, how a call fails, what arrives, what a promise asks for.  A part says of each
+of its parameters whether a repair may change it, and within which range; what it forbids is none either.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Policy = Call | Timer | Limit | Loop | Component
 
 
 @dataclass(frozen=True)
-class Knob:
+class AdjustableNumber:
     """One number: whose it is, its key there, its value (SI), and the lowest and highest that it may take.
 
     `quantity` is None for a number inside an expression.  `anchor` is where a default of a part is written out.
@@ -65,17 +65,17 @@ def _nested(key: str, text: str) -> tuple[str, str]:
     return (first, f"{{{inner}: {text}}}") if inner else (first, text)
 
 
-def knobs(subject: Subject) -> tuple[Knob, ...]:
+def adjustable_numbers(subject: Subject) -> tuple[AdjustableNumber, ...]:
     """Returns every adjustable number of a design, in the order in which the design names its policies."""
-    return tuple(knob for knob, allowed in _all(subject) if allowed or allowed is None)
+    return tuple(number for number, allowed in _all(subject) if allowed or allowed is None)
 
 
 def forbidden(subject: Subject) -> frozenset[Place]:
     """Returns the places of numbers that a part does not let a repair change."""
-    return frozenset(knob.place for knob, allowed in _all(subject) if allowed is False)
+    return frozenset(number.place for number, allowed in _all(subject) if allowed is False)
 
 
-def _all(subject: Subject) -> Iterator[tuple[Knob, bool | None]]:
+def _all(subject: Subject) -> Iterator[tuple[AdjustableNumber, bool | None]]:
     """Yields each number with what its part says of changing it (None: nothing)."""
     for section, owner, policy in _policies(subject):
         part = policy.part.text if isinstance(policy.part, Word) else ""
@@ -83,11 +83,11 @@ def _all(subject: Subject) -> Iterator[tuple[Knob, bool | None]]:
             allowed, low, high = _rule(section, part, key)
             if section == "components" and key != "copies" and allowed is None:
                 continue  # what the world does
-            for knob in _knobs_in(subject, owner, key, stated, policy):
-                if knob.place.file in subject.sources or knob.anchor is not None:
-                    least = knob.low if low is None else low
+            for number in _numbers_in(subject, owner, key, stated, policy):
+                if number.place.file in subject.sources or number.anchor is not None:
+                    least = number.low if low is None else low
                     least = max(least, Fraction(1)) if key in COUNTS else least
-                    yield replace(knob, low=least, high=knob.high if high is None else high), allowed
+                    yield replace(number, low=least, high=number.high if high is None else high), allowed
 
 
 def _policies(subject: Subject) -> Iterator[tuple[str, str, Policy]]:
@@ -146,7 +146,7 @@ def _of_actuation(actuation: Actuation) -> Iterator[tuple[str, object]]:
         yield from (("actuation.rate", rate.by), ("actuation.rate", rate.percent), ("actuation.rate", rate.per))
 
 
-def _knobs_in(subject: Subject, owner: str, key: str, stated: object, policy: Policy) -> Iterator[Knob]:
+def _numbers_in(subject: Subject, owner: str, key: str, stated: object, policy: Policy) -> Iterator[AdjustableNumber]:
     """Yields the adjustable numbers in one setting; a range stands for the unknown and is not adjustable."""
     zero = Fraction(0)
     if isinstance(stated, SensorLink):
@@ -158,13 +158,13 @@ def _knobs_in(subject: Subject, owner: str, key: str, stated: object, policy: Po
         whole = stated.dimension == ONE and stated.low.denominator == 1 and "%" not in stated.text
         if whole and key in STEPS and stated.low:  # a loop that no longer acts is no repair of it
             least, most = (least, -Fraction(1)) if stated.low < 0 else (Fraction(1), most)
-        yield Knob(owner, key, place, stated.low, stated.dimension, least, most, whole, stated, anchor)
+        yield AdjustableNumber(owner, key, place, stated.low, stated.dimension, least, most, whole, stated, anchor)
     elif isinstance(stated, Formula) and stated.place.file in subject.sources:
         for number in _numbers(stated):
             place = stated.at(number.span)
             if place != stated.place or len(stated.text) == number.span[1] - number.span[0]:
                 text = stated.text[number.span[0] : number.span[1]]
-                yield Knob(
+                yield AdjustableNumber(
                     owner, key, place, number.value, number.dimension, zero, _most(text, number.value), text.isdecimal()
                 )
 

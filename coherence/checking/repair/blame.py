@@ -20,7 +20,7 @@ from functools import partial
 from coherence.base.places import Place
 from coherence.base.records import Record
 from coherence.base.units import Dimension
-from coherence.checking.repair.adjustable_numbers import knobs
+from coherence.checking.repair.adjustable_numbers import adjustable_numbers
 from coherence.checking.repair.nearest_repair import Asks
 from coherence.checking.repair.rechecks import RecheckContext, charged, key_of, slow
 from coherence.findings import repairs
@@ -140,12 +140,14 @@ def stated(subject: Subject) -> tuple[Stated, ...]:
     """Returns every number of the reader's own text, with the policies and things that it belongs to."""
     if subject.design.imported:
         return tuple(
-            Stated(k.place, k.value, k.dimension, frozenset({k.owner})) for k in knobs(subject) if k.anchor is None
+            Stated(k.place, k.value, k.dimension, frozenset({k.owner}))
+            for k in adjustable_numbers(subject)
+            if k.anchor is None
         )
     numbers = {one.place: one for one in _scalars(subject)}
-    for knob in knobs(subject):
-        if knob.anchor is None and knob.place not in numbers:
-            numbers[knob.place] = Stated(knob.place, knob.value, knob.dimension, frozenset({knob.owner}))
+    for number in adjustable_numbers(subject):
+        if number.anchor is None and number.place not in numbers:
+            numbers[number.place] = Stated(number.place, number.value, number.dimension, frozenset({number.owner}))
     return tuple(numbers[place] for place in sorted(numbers))
 
 

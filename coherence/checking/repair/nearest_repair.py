@@ -1,6 +1,6 @@
 """Searches the nearest repair: changes one adjustable number, or two, just so far that the finding is gone.
 
-A general method for conflicts whose question proposes nothing that holds.  Each knob of a finding is turned up and
+A general method for conflicts whose question proposes nothing that holds.  Each number of a finding is turned up and
 down by growing factors; where the question no longer finds the conflict, bisection finds the edge, and the value is
 rounded, away from where it stood, to one that a person would write.  Nothing is believed: each repair is asked again.
 """
@@ -15,7 +15,7 @@ from fractions import Fraction
 from coherence.base.bisection import halved, mean, whole_mean
 from coherence.base.places import Place
 from coherence.base.units import SECOND
-from coherence.checking.repair.adjustable_numbers import Knob, knobs
+from coherence.checking.repair.adjustable_numbers import AdjustableNumber, adjustable_numbers
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair
 from coherence.findings.question_input import Subject
@@ -24,10 +24,10 @@ FACTORS = tuple(map(Fraction, (2, 4, 16)))
 FROM_ZERO = tuple(map(Fraction, (1, 10, 60)))  # seconds, or the smallest of what is counted
 HALVINGS = 3
 PLAINER = Fraction(1, 20)
-MOST_KNOBS = 6
+MOST_NUMBERS = 6
 MOST_PAIRED = 4
 Holds = Callable[[Repair], bool]
-Settings = tuple[tuple[Knob, Fraction], ...]
+Settings = tuple[tuple[AdjustableNumber, Fraction], ...]
 
 
 class Asks:
@@ -46,13 +46,13 @@ def nearest(finding: Finding, subject: Subject, holds: Holds, asks: Asks) -> Ite
     """Yields repairs of one number, else of two, after which `holds` says that the finding is gone; nearest first."""
     if asks.left <= 0:
         return
-    turned = candidates(finding, subject.queries.get(knobs, lambda: knobs(subject)))
+    turned = candidates(finding, subject.queries.get(adjustable_numbers, lambda: adjustable_numbers(subject)))
 
-    def good(*settings: tuple[Knob, Fraction]) -> bool:
+    def good(*settings: tuple[AdjustableNumber, Fraction]) -> bool:
         repair = _repair(subject, settings)
         return repair is not None and asks.take() and holds(repair)
 
-    solutions = [solution for knob in turned for solution in _alone(knob, good)]
+    solutions = [solution for number in turned for solution in _alone(number, good)]
     if not solutions:
         solutions = list(itertools.islice(_together(turned, good), 1))
     for settings in sorted(solutions, key=_size):
@@ -61,15 +61,15 @@ def nearest(finding: Finding, subject: Subject, holds: Holds, asks: Asks) -> Ite
             yield proposed
 
 
-def candidates(finding: Finding, known: Sequence[Knob]) -> tuple[Knob, ...]:
+def candidates(finding: Finding, known: Sequence[AdjustableNumber]) -> tuple[AdjustableNumber, ...]:
     """Returns the numbers that a finding speaks of: those at its places first, then the others of its policies."""
-    at = [knob for knob in known if any(_touch(knob, place) for place in finding.places)]
-    of = [knob for name in finding.of for knob in known if knob.owner == name and knob.anchor is None]
-    return tuple(dict.fromkeys([*at, *of]))[:MOST_KNOBS]
+    at = [number for number in known if any(_touch(number, place) for place in finding.places)]
+    of = [number for name in finding.of for number in known if number.owner == name and number.anchor is None]
+    return tuple(dict.fromkeys([*at, *of]))[:MOST_NUMBERS]
 
 
-def _touch(knob: Knob, place: Place) -> bool:
-    own = knob.place
+def _touch(number: AdjustableNumber, place: Place) -> bool:
+    own = number.place
     inside = place.file == own.file and place.line == place.end_line == own.line
     return inside and place.column < own.end_column and own.column < place.end_column
 
@@ -80,61 +80,61 @@ def weight(old: Fraction, new: Fraction) -> Fraction:
 
 
 def _size(settings: Settings) -> Fraction:
-    return sum((weight(knob.value, value) for knob, value in settings), Fraction(0))
+    return sum((weight(number.value, value) for number, value in settings), Fraction(0))
 
 
 def _repair(subject: Subject, settings: Settings) -> Repair | None:
-    if any(not _allowed(knob, value) for knob, value in settings):
+    if any(not _allowed(number, value) for number, value in settings):
         return None
-    edits: list[Edit | None] = [knob.edit(subject, value) for knob, value in settings]
+    edits: list[Edit | None] = [number.edit(subject, value) for number, value in settings]
     return None if any(edit is not None and edit.old == edit.new for edit in edits) else repairs.proposal(*edits)
 
 
-def _allowed(knob: Knob, value: Fraction) -> bool:
-    fits = value >= knob.low and (knob.high is None or value <= knob.high)
-    return fits and value != knob.value and (not knob.whole or value.denominator == 1)
+def _allowed(number: AdjustableNumber, value: Fraction) -> bool:
+    fits = value >= number.low and (number.high is None or value <= number.high)
+    return fits and value != number.value and (not number.whole or value.denominator == 1)
 
 
-def _alone(knob: Knob, good: Callable[..., bool]) -> Iterator[Settings]:
+def _alone(number: AdjustableNumber, good: Callable[..., bool]) -> Iterator[Settings]:
     """Yields the number changed up and down, each time until the finding is gone."""
-    for values in (_steps(knob, up=True), _steps(knob, up=False)):
-        last = knob.value
+    for values in (_steps(number, up=True), _steps(number, up=False)):
+        last = number.value
         for value in values:
-            if good((knob, value)):
-                yield ((knob, _edge(knob, last, value, good)),)
+            if good((number, value)):
+                yield ((number, _edge(number, last, value, good)),)
                 break
             last = value
 
 
-def _steps(knob: Knob, *, up: bool) -> tuple[Fraction, ...]:
+def _steps(number: AdjustableNumber, *, up: bool) -> tuple[Fraction, ...]:
     """Returns the values that are tried, ever farther from the present one."""
-    if knob.value == 0:
+    if number.value == 0:
         values = FROM_ZERO if up else ()
     else:
-        values = tuple(knob.value * factor if up else knob.value / factor for factor in FACTORS)
-    if knob.whole:
+        values = tuple(number.value * factor if up else number.value / factor for factor in FACTORS)
+    if number.whole:
         values = tuple(Fraction(math.floor(value)) for value in values)
-        beside = knob.value + (1 if up else -1)
-        values = (beside, *(value for value in values if abs(value - knob.value) > 1))
-    edge = knob.high if up else knob.low if knob.low > 0 else None
-    inside = [value for value in values if _allowed(knob, value)]
+        beside = number.value + (1 if up else -1)
+        values = (beside, *(value for value in values if abs(value - number.value) > 1))
+    edge = number.high if up else number.low if number.low > 0 else None
+    inside = [value for value in values if _allowed(number, value)]
     return tuple(dict.fromkeys(inside if edge is None or len(inside) == len(values) else [*inside, edge]))
 
 
-def _edge(knob: Knob, bad: Fraction, fine: Fraction, good: Callable[..., bool]) -> Fraction:
+def _edge(number: AdjustableNumber, bad: Fraction, fine: Fraction, good: Callable[..., bool]) -> Fraction:
     """Returns the value nearest to the present one that still holds, as a person would write it."""
 
     def middle(fine: Fraction, bad: Fraction) -> Fraction | None:
-        if knob.whole:
+        if number.whole:
             return Fraction(whole_mean(bad, fine))
-        plainer = rounded(mean(bad, fine), away_from=bad, duration=knob.dimension == SECOND)
+        plainer = rounded(mean(bad, fine), away_from=bad, duration=number.dimension == SECOND)
         return plainer if min(bad, fine) < plainer < max(bad, fine) else None
 
-    steps = HALVINGS * (3 if knob.whole else 1)
-    fine, bad = halved(lambda value: good((knob, value)), fine, bad, steps=steps, middle=middle)
-    if not knob.whole or abs(fine) >= 100:
-        nice = rounded(fine, away_from=bad, duration=knob.dimension == SECOND)
-        if nice != fine and good((knob, nice)):
+    steps = HALVINGS * (3 if number.whole else 1)
+    fine, bad = halved(lambda value: good((number, value)), fine, bad, steps=steps, middle=middle)
+    if not number.whole or abs(fine) >= 100:
+        nice = rounded(fine, away_from=bad, duration=number.dimension == SECOND)
+        if nice != fine and good((number, nice)):
             return nice
     return fine
 
@@ -160,40 +160,40 @@ def _plainer(size: Fraction, *, up: bool) -> Fraction:
     return near if 0 < abs(near - size) <= size * PLAINER else size
 
 
-def _together(turned: Sequence[Knob], good: Callable[..., bool]) -> Iterator[Settings]:
+def _together(turned: Sequence[AdjustableNumber], good: Callable[..., bool]) -> Iterator[Settings]:
     """Yields two numbers changed at once, or all with one key; each is then moved back as far as it may."""
     for settings in itertools.chain(_groups(turned), _pairs(turned[:MOST_PAIRED])):
         if good(*settings):
             yield _let_back(settings, good)
 
 
-def _groups(turned: Sequence[Knob]) -> Iterator[Settings]:
+def _groups(turned: Sequence[AdjustableNumber]) -> Iterator[Settings]:
     """Yields all numbers with one key changed, a little and as far as they go: nested tries, a chain of deadlines."""
-    for key in dict.fromkeys(knob.key for knob in turned):
-        alike = [knob for knob in turned if knob.key == key]
+    for key in dict.fromkeys(number.key for number in turned):
+        alike = [number for number in turned if number.key == key]
         for up, step in itertools.product((False, True), (1, -1)) if len(alike) > 1 else ():
-            ways = [_steps(knob, up=up) for knob in alike]
+            ways = [_steps(number, up=up) for number in alike]
             if all(len(way) > 1 for way in ways):
-                yield tuple((knob, way[step]) for knob, way in zip(alike, ways, strict=True))
+                yield tuple((number, way[step]) for number, way in zip(alike, ways, strict=True))
 
 
-def _pairs(turned: Sequence[Knob]) -> Iterator[Settings]:
+def _pairs(turned: Sequence[AdjustableNumber]) -> Iterator[Settings]:
     """Yields every two numbers changed in every two directions."""
     for step in (1, -1):
         for first, other in itertools.combinations(turned, 2):
             for ups in itertools.product((True, False), repeat=2):
-                ways = [_steps(knob, up=up) for knob, up in zip((first, other), ups, strict=True)]
+                ways = [_steps(number, up=up) for number, up in zip((first, other), ups, strict=True)]
                 if all(len(way) > 1 for way in ways):
-                    yield tuple((knob, way[step]) for knob, way in zip((first, other), ways, strict=True))
+                    yield tuple((number, way[step]) for number, way in zip((first, other), ways, strict=True))
 
 
 def _let_back(settings: Settings, good: Callable[..., bool]) -> Settings:
     """Returns the settings with each number as near to its present value as the others allow, or unchanged."""
-    for knob, value in settings:
-        others = tuple(pair for pair in settings if pair[0] != knob)
+    for number, value in settings:
+        others = tuple(pair for pair in settings if pair[0] != number)
         if others and good(*others):
             settings = others
             continue
-        near = _edge(knob, knob.value, value, lambda *one, others=others: good(*others, *one))
-        settings = (*others, (knob, near))
+        near = _edge(number, number.value, value, lambda *one, others=others: good(*others, *one))
+        settings = (*others, (number, near))
     return settings

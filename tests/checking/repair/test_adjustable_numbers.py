@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.checking.repair.adjustable_numbers import Knob, knobs
+from coherence.checking.repair.adjustable_numbers import AdjustableNumber, adjustable_numbers
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 
@@ -14,14 +14,16 @@ loops:
 """
 
 
-def default(key: str) -> tuple[Knob, Subject]:
+def default(key: str) -> tuple[AdjustableNumber, Subject]:
     """Returns a default of the part that the text does not state."""
     subject = Subject(read_text(TEXT, "d.yaml"), {"d.yaml": TEXT})
-    return next(knob for knob in knobs(subject) if knob.key == key and knob.anchor is not None), subject
+    return next(
+        number for number in adjustable_numbers(subject) if number.key == key and number.anchor is not None
+    ), subject
 
 
 def test_a_default_that_is_written_out_has_the_unit_of_what_it_measures() -> None:
-    knob, subject = default("timescale.hold_down")
-    edit = knob.edit(subject, Fraction(600))
+    number, subject = default("timescale.hold_down")
+    edit = number.edit(subject, Fraction(600))
     assert edit is not None
     assert (edit.old, edit.new) == ("", ", timescale: {hold_down: 10 min}")

@@ -1,4 +1,4 @@
-"""Knobs, the search for the nearest repair, and blame: on designs whose edge is known by arithmetic."""
+"""Adjustable numbers, the search for the nearest repair, and blame: on designs whose edge is known by arithmetic."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.checking.design_check import analyse
-from coherence.checking.repair.adjustable_numbers import Knob, forbidden, knobs
+from coherence.checking.repair.adjustable_numbers import AdjustableNumber, adjustable_numbers, forbidden
 from coherence.checking.repair.blame import LABEL, blamed, stated
-from coherence.checking.repair.nearest_repair import HALVINGS, MOST_KNOBS, Asks, _edge, candidates, nearest, rounded
+from coherence.checking.repair.nearest_repair import HALVINGS, MOST_NUMBERS, Asks, _edge, candidates, nearest, rounded
 from coherence.checking.repair.rechecks import gone, worse
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Severity, Verdict
 from coherence.findings.question_input import Subject
@@ -39,28 +39,28 @@ def subject(text: str) -> Subject:
     return Subject(read_text(text, "d"), {"d": text})
 
 
-def named(found: tuple[Knob, ...]) -> dict[str, Fraction]:
-    return {f"{knob.owner}: {knob.key}": knob.value for knob in found}
+def named(found: tuple[AdjustableNumber, ...]) -> dict[str, Fraction]:
+    return {f"{number.owner}: {number.key}": number.value for number in found}
 
 
-def test_settings_are_knobs_and_the_world_is_none() -> None:
-    found = named(knobs(subject(HPA)))
+def test_settings_are_adjustable_and_the_world_is_none() -> None:
+    found = named(adjustable_numbers(subject(HPA)))
     assert found["hpa: timescale.hold_down"] == 60
     assert found["pool: copies"] == 3
     assert {"hpa: target.setpoint", "hpa: target.sensor", "hpa: actuation.bounds"} <= set(found)
     assert not any("start" in key or "rate_per" in key or "web" in key for key in found)
 
 
-def test_what_a_part_forbids_is_no_knob() -> None:
+def test_what_a_part_forbids_is_not_adjustable() -> None:
     one = subject(HPA)
-    assert not {"hpa: timescale.period", "hpa: target.tolerance"} & set(named(knobs(one)))
+    assert not {"hpa: timescale.period", "hpa: target.tolerance"} & set(named(adjustable_numbers(one)))
     texts = [HPA.split("\n")[p.line - 1][p.column - 1 : p.end_column - 1] for p in forbidden(one) if p.file == "d"]
     assert sorted(texts) == ["20 %", "5 s"]
 
 
-def test_a_knob_writes_its_number_where_it_stands() -> None:
+def test_an_adjustable_number_is_written_where_it_stands() -> None:
     one = subject(HPA)
-    scrape = next(knob for knob in knobs(one) if knob.key == "target.sensor")
+    scrape = next(number for number in adjustable_numbers(one) if number.key == "target.sensor")
     edit = scrape.edit(one, Fraction(20))
     assert edit is not None
     edited = apply([edit], one.sources)
@@ -81,16 +81,16 @@ def found(text: str, good: Callable[[dict[str, Fraction]], bool], most: int = 20
     def holds(repair: Repair) -> bool:
         asked.append(repair)
         edited = apply(repair.edits, one.sources)
-        return edited is not None and good(named(knobs(subject(edited["d"]))))
+        return edited is not None and good(named(adjustable_numbers(subject(edited["d"]))))
 
     repair = next(nearest(finding("a -> b", "b -> c"), one, holds, Asks(most)), None)
     edited = apply(repair.edits, one.sources) if repair else None
-    return (named(knobs(subject(edited["d"]))) if edited else {}), len(asked)
+    return (named(adjustable_numbers(subject(edited["d"]))) if edited else {}), len(asked)
 
 
 @settings(max_examples=few(60), deadline=None)
 @given(st.integers(11, 150))
-def test_one_knob_is_turned_little_farther_than_the_edge(edge: int) -> None:
+def test_one_number_is_turned_little_farther_than_the_edge(edge: int) -> None:
     after, asks = found(CALL, lambda now: now["a -> b: deadline"] >= edge)
     assert edge <= after["a -> b: deadline"] <= 2 * edge
     assert asks < 60
@@ -103,8 +103,8 @@ def test_counts_are_turned_to_the_edge(edge: int) -> None:
     assert after["a -> b: tries"] == edge
 
 
-def knob_of(*, whole: bool) -> Knob:
-    one = next(knob for knob in knobs(subject(CALL)) if knob.key == "tries")
+def number_of(*, whole: bool) -> AdjustableNumber:
+    one = next(number for number in adjustable_numbers(subject(CALL)) if number.key == "tries")
     return replace(one, value=Fraction(128), high=None, whole=whole)
 
 
@@ -114,17 +114,17 @@ def test_a_count_is_turned_to_its_very_edge_and_another_number_near_it(edge: int
     for whole in (True, False):
         asks: list[Fraction] = []
 
-        def good(*settings: tuple[Knob, Fraction], asks: list[Fraction] = asks) -> bool:
+        def good(*settings: tuple[AdjustableNumber, Fraction], asks: list[Fraction] = asks) -> bool:
             asks.append(settings[0][1])
             return asks[-1] <= edge
 
-        turned = _edge(knob_of(whole=whole), Fraction(128), Fraction(64), good)
+        turned = _edge(number_of(whole=whole), Fraction(128), Fraction(64), good)
         assert turned <= edge
         assert not whole or turned == edge
         assert whole or (turned > edge - 20 and len(asks) <= HALVINGS + 1)
 
 
-def test_two_knobs_are_turned_where_one_is_not_enough() -> None:
+def test_two_numbers_are_turned_where_one_is_not_enough() -> None:
     after, _ = found(CALL, lambda now: now["a -> b: deadline"] >= 15 and now["a -> b: tries"] <= 3)
     assert after["a -> b: deadline"] <= 40
     assert after["a -> b: tries"] == 3
@@ -133,7 +133,7 @@ def test_two_knobs_are_turned_where_one_is_not_enough() -> None:
 
 def test_what_cannot_be_repaired_ends_after_the_allowed_asks() -> None:
     assert found(CALL, lambda _: False, most=17) == ({}, 17)
-    assert len(candidates(finding("hpa", "pool"), knobs(subject(HPA)))) == MOST_KNOBS
+    assert len(candidates(finding("hpa", "pool"), adjustable_numbers(subject(HPA)))) == MOST_NUMBERS
 
 
 @settings(max_examples=60, deadline=None)
