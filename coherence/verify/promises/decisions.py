@@ -10,7 +10,6 @@ from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Tree, rename
 from coherence.language.sentences import Promise
-from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.open_ranges import one_ended
@@ -20,6 +19,7 @@ from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.certainty import POSSIBLE
 from coherence.verify.promises.even_flows import with_even_steps
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
+from coherence.verify.promises.outside_signals import prepared
 from coherence.verify.promises.refutations import (
     LAPS,
     MOST_INSTANTS,
@@ -63,7 +63,7 @@ def part_of(model: Model, promise: Promise) -> Model:
 
 def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
     """Returns the outcome for one promise of kind always, never, eventually or eventually_always."""
-    model = at_crossings(model)
+    model = prepared(model, promise)
     condition = condition_of(model, promise)
     part = part_of(model, promise)
     missing = blocked(model, names_of(condition))

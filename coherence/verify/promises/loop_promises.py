@@ -14,7 +14,6 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Logic
 from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Promise
-from coherence.model.crossings import at_crossings
 from coherence.model.elaborate import model_of
 from coherence.model.model import Model, unit_of
 from coherence.simulate.execute.enclosed.contracting_runs import HOW
@@ -38,6 +37,7 @@ from coherence.verify.promises.decisions import (
     watched,
 )
 from coherence.verify.promises.every_delay import for_every_delay
+from coherence.verify.promises.outside_signals import prepared
 from coherence.verify.promises.threshold_repairs import lowered
 
 FLOAT_RUNS = 0.25  # of the time of the question, for runs in floats
@@ -64,7 +64,7 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     """Returns the verdict on one promise, as a finding of the question: for every delay that is open."""
 
     def part(design: Design) -> Model:
-        return part_of(at_crossings(model_of(design)), promise)
+        return part_of(prepared(model_of(design), promise), promise)
 
     def ask(case: Subject) -> Finding:
         return _answer(question, case, promise)
@@ -73,7 +73,7 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
 
 
 def _answer(question: Question, subject: Subject, promise: Promise) -> Finding:
-    model = at_crossings(subject.model)
+    model = prepared(subject.model, promise)
     names = _loops(model, promise)
     places = (promise.place.labelled("this promise"), *(place_of(subject.design.loops[name]) for name in names))
     outcome = decide(model, promise, time_limit=subject.time_limit)
@@ -108,7 +108,7 @@ def _in_floats(question: Question, subject: Subject, promise: Promise, places: t
     """Returns the conflict of a run in floats, where flows are followed in floats alone."""
     from coherence.verify.promises.float_runs import METHOD, breaking_run  # only where flows are no straight lines
 
-    model = at_crossings(subject.model)
+    model = prepared(subject.model, promise)
     part = part_of(model, promise)
     seconds = subject.time_limit * FLOAT_RUNS
     breaking = breaking_run(part, condition_of(model, promise), promise.kind, seconds)
@@ -185,7 +185,7 @@ def place_of(loop: Loop) -> Place:
 def _conflict(
     question: Question, subject: Subject, promise: Promise, outcome: Refuted, places: tuple[Place, ...]
 ) -> Finding:
-    model = at_crossings(subject.model)
+    model = prepared(subject.model, promise)
     names = _loops(model, promise)
     if not replay(part_of(model, promise), outcome.choices, list(outcome.instants[:400])):
         return question.undecided(f"{promise.text}: the witness does not replay", places, (promise.name, *names))
@@ -239,7 +239,7 @@ def _cycle(
     subject: Subject, promise: Promise, outcome: Refuted
 ) -> tuple[str, dict[str, tuple[Fraction | float | int, str]]]:
     """Returns in words whether the orbit of the same choices breaks the promise for ever, and its numbers."""
-    part = part_of(at_crossings(subject.model), promise)
+    part = part_of(prepared(subject.model, promise), promise)
     seen = watched(part, condition_of(part, promise))
     run = outcome.run or long_run(part, outcome.choices, laps=LAPS, most=MOST_INSTANTS, watched=seen)
     if run.orbit is None or run.orbit.still:
