@@ -29,13 +29,16 @@ FARTHER = 20  # times the promised time, within which a late answer is looked fo
 
 
 def driven(subject: Subject, promise: Promise) -> bool:
-    """Decides whether the promise is about conditions in which a loop that runs has a part (not about events)."""
+    """Decides whether the promise is about conditions in which a loop that runs, or a plant, has a part, not events."""
     response = conditions_of(subject.model, promise)
     if response is None or isinstance(response, str):
         return response is not None
     model, used = subject.model, _names(response)
     known = (*model.states, *model.commands, *model.outputs, *(loop.name for loop in model.loops), *model.constants)
-    return all(name in known for name in used) and bool(_loops(model, response))
+    moving = influences(model, used)
+    return all(name in known for name in used) and any(
+        path in moving for path in (*model.states, *_loops(model, response))
+    )
 
 
 def answer(question: Question, subject: Subject, promise: Promise) -> Finding:

@@ -9,6 +9,7 @@ systems, Information and Computation 112 (1994).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -35,6 +36,7 @@ from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.instants import orders
 
 GRACE = 0.5  # seconds for a last look when the time is over
+WITHIN = 4  # times the promised time, in which a run is to come round again
 COUNTED = "template invariant with a counted wait, z3"
 
 
@@ -145,11 +147,12 @@ def _run(model: Model, choices: Choices, response: BoundedResponse, deadline: fl
 def _from_every_start(model: Model, response: BoundedResponse, deadline: float) -> Answered:
     """Runs every start, phase pattern and order to its recurrence.  Raises NotExactError where that is not all."""
     runs, count, any_asks = list[LongRun](), 0, False
+    laps = max(LAPS, math.ceil(WITHIN * response.within / hyperperiod(model)))
     for start in finite(model, MOST_STARTS):
         for choices in _choices(model, start, response.within):
             if is_over(deadline):
                 raise NotExactError("the time limit")
-            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=response.trees)
+            run = long_run(model, choices, laps=laps, most=MOST_INSTANTS, watched=response.trees)
             wait, run_asks = _first_unanswered(model, run, response)
             if wait is not None:
                 return Late(choices, _until(model, run, wait, response.within), wait.since)
