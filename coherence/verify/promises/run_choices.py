@@ -11,6 +11,7 @@ from random import Random
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.exact import Choices, Schedule
 from coherence.simulate.execute.schedules import NotCommensurateError, PhasePattern, schedules
+from coherence.simulate.execute.slices import signals_in
 from coherence.simulate.execute.starts import corners
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.instants import orders
@@ -49,16 +50,38 @@ def _patterns(model: Model) -> tuple[PhasePattern | None, ...]:
 def orders_of_equal_rank(model: Model) -> tuple[tuple[tuple[str, ...], ...], bool]:
     """Returns orders of the loops of equal rank, by name, and whether they are all; one alone is the declared one, ().
 
-    Of more than are enumerated: the declared one, its reverse, and some drawn ones.
+    Of more than are enumerated: the declared one, its reverse, and some drawn ones.  Of orders that give the same runs
+    the first: in them the loops of equal rank that see one another stand alike.
     """
+    meeting = _meeting(model)
     try:
-        several = tuple(itertools.islice(orders(model.loops), MOST_ORDERS + 1))
+        several = tuple(itertools.islice(orders(model.loops), MOST_ORDERS + 1)) if meeting else ()
         every = len(several) <= MOST_ORDERS
     except NotLinearError:
         several, every = (), False
     several = several if every else tuple(_some_orders(model.loops))
-    named = tuple(tuple(loop.name for loop in order) for order in several)
-    return (named if len(named) > 1 else ((),)), every
+    distinct: dict[frozenset[tuple[str, str]], tuple[str, ...]] = {}
+    for named in (tuple(loop.name for loop in order) for order in several):
+        distinct.setdefault(frozenset(meeting.intersection(itertools.combinations(named, 2))), named)
+    return (tuple(distinct.values()) if len(distinct) > 1 else ((),)), every
+
+
+def _meeting(model: Model) -> frozenset[tuple[str, str]]:
+    """Returns pairs of loops of equal rank, both ways, whose order at one instant a run may show.
+
+    They write one signal, or one reads what the other has just set: its signal or its mode.  What states and the past
+    carry over is seen at later instants, in whatever order.
+    """
+    seen = {loop.name: frozenset(s for tree in loop.trees for s in signals_in(model, tree)) for loop in model.loops}
+    return frozenset(
+        pair
+        for one, other in itertools.combinations(model.loops, 2)
+        if one.rank == other.rank
+        and ((one.signal and one.signal == other.signal)
+             or not seen[one.name].isdisjoint((other.name, other.signal))
+             or not seen[other.name].isdisjoint((one.name, one.signal)))
+        for pair in ((one.name, other.name), (other.name, one.name))
+    )  # fmt: skip
 
 
 def _some_orders(loops: Sequence[SampledLoop]) -> Iterator[tuple[SampledLoop, ...]]:
