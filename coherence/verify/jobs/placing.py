@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, permutations
 from typing import TypeAlias
 
@@ -28,7 +28,7 @@ def empty(cluster: Cluster) -> Counts:
 
 def total(counts: Counts) -> int:
     """Returns how many members are placed."""
-    return sum(sum(nodes) for nodes in counts)
+    return sum(map(sum, counts))
 
 
 def canonical(cluster: Cluster, counts: Counts) -> Counts:
@@ -71,7 +71,14 @@ def put(counts: Counts, k: int, node: int, change: int) -> Counts:
 def spots(counts: Counts, *, every: bool = False) -> Iterator[tuple[int, int]]:
     """Yields (class, node): one node for each number of members in a class, or every node."""
     for k, nodes in enumerate(counts):
-        yield from ((k, n) for n in (range(len(nodes)) if every else map(nodes.index, dict.fromkeys(nodes))))
+        for n in range(len(nodes)) if every else _first_of_each(nodes):
+            yield k, n
+
+
+@lru_cache(maxsize=4096)
+def _first_of_each(nodes: tuple[int, ...]) -> tuple[int, ...]:
+    """Returns the first node with each number of members."""
+    return tuple(map(nodes.index, dict.fromkeys(nodes)))
 
 
 def excess(cluster: Cluster, after: Counts, rule: Spread, k: int, node: int) -> int:
@@ -101,8 +108,7 @@ def preferred(cluster: Cluster, counts: Counts, nodes: list[tuple[int, int]]) ->
     It adds up what they exceed, times their weights.  Where the design gives no weights and `summed` is off, it may
     also go by the number of those that are broken, or by one after the other.
     """
-    soft = [_tally_of(cluster, counts, rule) for rule in cluster.wishes]
-    costs = {spot: _costs(cluster, counts, soft, spot) for spot in nodes}
+    costs = dict(zip(nodes, _costs(cluster, counts, nodes), strict=True))
     best: set[tuple[int, int]] = set()
     for score in _scorings(cluster):
         least = min((score(own) for own in costs.values()), default=())
@@ -113,11 +119,13 @@ def preferred(cluster: Cluster, counts: Counts, nodes: list[tuple[int, int]]) ->
 Costs: TypeAlias = tuple[int, ...]
 
 
-def _costs(cluster: Cluster, counts: Counts, soft: list[_Tally], spot: tuple[int, int]) -> Costs:
-    """Returns what each preference counts against a node: of a spread, by how much it is exceeded."""
-    labels = cluster.sites[spot[0]].labels
-    spread = [(tally.rule.weight or 1) * max(0, tally.excess(cluster, counts, *spot)) for tally in soft]
-    return (*spread, *((like.weight or 1) * (not like.admits(labels[like.by])) for like in cluster.likes))
+def _costs(cluster: Cluster, counts: Counts, nodes: list[tuple[int, int]]) -> list[Costs]:
+    """Returns what each preference counts against each node: of a spread, by how much it is exceeded."""
+    soft = [_tally_of(cluster, counts, rule) for rule in cluster.wishes]
+    spread = [[(tally.rule.weight or 1) * max(0, over) for over in tally.excesses(counts, nodes)] for tally in soft]
+    labels = [cluster.sites[k].labels for k, _ in nodes]
+    liked = [[(like.weight or 1) * (not like.admits(own[like.by])) for own in labels] for like in cluster.likes]
+    return list(zip(*spread, *liked, strict=True))
 
 
 def _scorings(cluster: Cluster) -> list[Callable[[Costs], Costs]]:
@@ -136,51 +144,55 @@ def _in_order(order: tuple[int, ...], costs: Costs) -> Costs:
 def able(cluster: Cluster, counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
     """Returns the nodes on which one more member may go by every must."""
     musts = [_tally_of(cluster, counts, rule) for rule in cluster.musts]
-    return [
-        (k, n) for k, n in spots(counts, every=every)
-        if _has_room(cluster, counts, k, n) and all(tally.excess(cluster, counts, k, n) <= 0 for tally in musts)
-    ]  # fmt: skip
+    rooms = [site.room for site in cluster.sites]
+    nodes = [(k, n) for k, n in spots(counts, every=every) if (room := rooms[k]) is None or counts[k][n] < room]
+    for tally in musts:
+        nodes = [spot for spot, over in zip(nodes, tally.excesses(counts, nodes), strict=True) if over <= 0]
+    return nodes
 
 
 def _goes(cluster: Cluster, k: int, node: int) -> str:
     return f"goes to {name_of(cluster, k, node)}"
 
 
-def _has_room(cluster: Cluster, counts: Counts, k: int, node: int) -> bool:
-    room = cluster.sites[k].room
-    return room is None or counts[k][node] < room
-
-
 @dataclass(frozen=True)
 class _Tally:
-    """The members in each domain of a rule (None: each node is one), their sum, the least and the next."""
+    """The members in the domain of each class by a rule (None: each node is one), their sum, the least and the next."""
 
     rule: Spread
-    sums: dict[str, int] | None
+    own: list[int] | None
     every: int
     least: int
     next: int
 
-    def excess(self, cluster: Cluster, counts: Counts, k: int, node: int) -> int:
-        """Returns by how much the rule is broken where one more member goes to this node (0 or less: it holds)."""
-        own = counts[k][node] if self.sums is None else self.sums[cluster.sites[k].labels[self.rule.by]]
+    def excesses(self, counts: Counts, nodes: Sequence[tuple[int, int]]) -> list[int]:
+        """Returns for each node by how much the rule is broken where one more member goes there (0 or less: it holds).
+
+        The rule is read once: it notes each reading, and states are many.
+        """
+        if not nodes:
+            return []
+        held = [counts[k][n] for k, n in nodes] if self.own is None else [self.own[k] for k, _ in nodes]
         if self.rule.together:
-            return self.every - own
+            return [self.every - own for own in held]
+        most = self.rule.at_most - 1
         if self.rule.capped:
-            return own + 1 - self.rule.at_most
-        least = min(self.next, own + 1) if own == self.least else self.least
-        return own + 1 - least - self.rule.at_most
+            return [own - most for own in held]
+        beside = [min(self.next, own + 1) if own == self.least else self.least for own in held]
+        return [own - least - most for own, least in zip(held, beside, strict=True)]
 
 
 def _tally_of(cluster: Cluster, counts: Counts, rule: Spread) -> _Tally:
-    sums: dict[str, int] | None = None
-    if cluster.sites and rule.by in cluster.sites[0].labels:
-        sums = {}
-        for site, nodes in zip(cluster.sites, counts, strict=True):
-            sums[site.labels[rule.by]] = sums.get(site.labels[rule.by], 0) + sum(nodes)
-    members = sorted(sums.values() if sums is not None else chain.from_iterable(counts))
+    by, own = rule.by, None
+    if cluster.sites and by in cluster.sites[0].labels:
+        domains, sums = [site.labels[by] for site in cluster.sites], dict[str, int]()
+        for domain, nodes in zip(domains, counts, strict=True):
+            sums[domain] = sums.get(domain, 0) + sum(nodes)
+        own, members = [sums[domain] for domain in domains], sorted(sums.values())
+    else:
+        members = sorted(chain.from_iterable(counts))
     least, following = (members[0] if members else 0), (members[1] if len(members) > 1 else sum(members) + 1)
-    return _Tally(rule, sums, sum(members), least, following)
+    return _Tally(rule, own, sum(members), least, following)
 
 
 def removals(cluster: Cluster, counts: Counts, *, every: bool = False) -> Iterator[StateStep[Counts]]:
