@@ -75,8 +75,8 @@ def drawn_loops(draw: Random) -> str:
         )
     return (
         "coherence: 1\ncomponents:\n"
-        "  p: {state: \"x' = x + 0.5 * w.u0 - 1\", step: 1 s, from: 4, both: w.u0 + y}\n"
-        "  q: {state: \"y' = 0.5 * y + w.u1 - w.u2\", step: 1 s, from: 1}\n"
+        '  p: {state: "x\' = x + 0.5 * w.u0 - 1", step: 1 s, from: 4, both: w.u0 + y}\n'
+        '  q: {state: "y\' = 0.5 * y + w.u1 - w.u2", step: 1 s, from: 1}\n'
         "loops:\n" + "".join(loops)
     )
 
@@ -88,7 +88,7 @@ def trace(model: Model, order: tuple[str, ...]) -> list[object]:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_every_order_runs_as_one_of_those_that_stand_for_all(seed: int) -> None:
-    model = elaborate(read_text(drawn_loops(Random(seed))))
+    model = elaborate(read_text(drawn_loops(Random(seed))))  # noqa: S311  (no secret)
     assert not model.gaps
     orders, every = orders_of_equal_rank(model)
     assert every
@@ -104,7 +104,7 @@ def test_loops_that_do_not_see_one_another_have_one_order_however_many_they_are(
         f" actuation: {{signal: w.u{k}, by: 1, bounds: [0, 9], from: 0}}}}\n"
         for k in range(7)
     )
-    plant = "components: {p: {state: \"x' = x + w.u0\", step: 1 s, from: 0 .. 3}}\n"
+    plant = 'components: {p: {state: "x\' = x + w.u0", step: 1 s, from: 0 .. 3}}\n'
     apart = elaborate(read_text(f"coherence: 1\n{plant}loops:\n{pairs}"))
     assert orders_of_equal_rank(apart) == (((),), True)
     met = elaborate(read_text(f"coherence: 1\n{plant}loops:\n{pairs.replace('x > 6', 'w.u5 > 6')}"))
