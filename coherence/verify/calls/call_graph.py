@@ -140,9 +140,21 @@ class CallTree:
             )
         return known
 
+    def leading_to(self, thing: str) -> Collection[str]:
+        """Returns the things whose calls lead to one, itself included; found once for each."""
+        known = self._leading.get(thing)
+        if known is None:
+            known = self._leading[thing] = reached([thing], lambda name: self.callers.get(name, ()))
+        return known
+
     @cached_property
     def _below(self) -> dict[str, Collection[str]]:
         """Starts the table of what each caller leads to."""
+        return {}
+
+    @cached_property
+    def _leading(self) -> dict[str, Collection[str]]:
+        """Starts the table of what leads to each thing."""
         return {}
 
 

@@ -46,7 +46,7 @@ def ways(tree: CallTree, source: str, target: str) -> Ways:
     """Returns every way along calls from `source` to `target`."""
     if target not in tree.below(source):
         return Ways(())
-    useful = _leading_to(tree, target)
+    useful = tree.leading_to(target)
     looped = {name for cycle in tree.cycles for name in cycle}
     complete: list[Way] = []
     walk: list[tuple[str, Way]] = [(source, ())]
@@ -163,15 +163,6 @@ def _at_corners(
         each = (prod((share.get(plan.call.name, Fraction(1)) for plan in way), start=Fraction(1)) for way in routes)
         means.append(sum(each, Fraction(0)))
     return means
-
-
-def _leading_to(tree: CallTree, target: str) -> set[str]:
-    reached, walk = {target}, [target]
-    while walk:
-        fresh = [name for name in tree.callers.get(walk.pop(), ()) if name not in reached]
-        reached.update(fresh)
-        walk += fresh
-    return reached
 
 
 def causes_of(way: Sequence[RetryPolicy]) -> tuple[str, ...]:

@@ -143,9 +143,9 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
     if routes.cyclic or routes.cut or not retrying:
         return None
     budgets = tuple(dict.fromkeys(limit.name for plan in calls for limit in _budgets(design, plan)))
-    total = _total(design, tree, routes.ways, rate)
-    alone = _total(design, tree, routes.ways, rate, pace="") if hedged else total
-    surely = _total(design, tree, routes.ways, rate, pace=QUICK) if hedged else total
+    total = _total(design, tree, workload, callee)
+    alone = _total(design, tree, workload, callee, pace="") if hedged else total
+    surely = _total(design, tree, workload, callee, pace=QUICK) if hedged else total
     beside = tuple(
         (other.name, _beside(subject, tree, other, callee, capacity))
         for other in _others(design, tree, workload, callee)
@@ -159,16 +159,20 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
     )  # fmt: skip
 
 
-def _total(
-    design: Design, tree: CallTree, routes: tuple[Way, ...], rate: Quantity, *, pace: str = ANY
-) -> Fraction | None:
-    """Returns sends per first try over all ways that it takes together.
+def _total(design: Design, tree: CallTree, workload: Workload, callee: str, *, pace: str = ANY) -> Fraction | None:
+    """Returns sends per first try over all ways that it takes together, counted once for all who stand beside it.
 
     `pace`: second copies as a bound (ANY), no more than are sent (QUICK), or none.
     """
-    sends = {way: _sends(design, tree, way, rate.low, pace=pace) for way in routes}
-    taken = [sends[way] for way in heaviest(tree, sends)]
-    return None if None in taken else sum((s for s in taken if s is not None), ZERO)
+
+    def counted() -> Fraction | None:
+        assert workload.rate is not None
+        rate = workload.rate.low
+        sends = {way: _sends(design, tree, way, rate, pace=pace) for way in ways(tree, workload.name, callee).ways}
+        taken = [sends[way] for way in heaviest(tree, sends)]
+        return None if None in taken else sum((s for s in taken if s is not None), ZERO)
+
+    return design.queries.get((_total, workload.name, callee, pace), counted)
 
 
 def _others(design: Design, tree: CallTree, workload: Workload, callee: str) -> Iterator[Workload]:
@@ -185,7 +189,7 @@ def _beside(
     own = capacity_of(subject, callee, other, leaf=callee not in tree.of_caller)
     if other.rate is None or own is None or not own.low or routes.cyclic or routes.cut:
         return None
-    sends = _total(subject.design, tree, routes.ways, other.rate)
+    sends = _total(subject.design, tree, other, callee)
     return None if sends is None else sends * long_run_rate(other) * capacity.low / own.low
 
 
