@@ -13,6 +13,7 @@ from typing import Any
 from coherence.base.errors import InputError
 from coherence.base.reads import unnoted
 from coherence.checking.slicing import ANCHORS, has_anchors
+from coherence.findings import accounting
 from coherence.language import document, names
 from coherence.language.design import Design
 from coherence.language.document import Table
@@ -115,6 +116,7 @@ def _put(previous: Design, touched: Sequence[Unit], entries: Design, text: str) 
     same = names.things(previous) == names.things(design) and names.bare_names(previous) == names.bare_names(design)
     if same:
         carry(previous, design, touched)
+        accounting.carry(previous, design, ((unit.section, unit.name) for unit in touched))
     design.queries.carry(previous.queries, (has_anchors,))  # an edit with anchors has the whole text read
     _check(design, touched, same=same)
     return design

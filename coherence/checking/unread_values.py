@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from coherence.checking.slicing import Piece
 from coherence.findings.finding import NotRead
@@ -34,17 +35,13 @@ def joined(unread: Sequence[Sequence[NotRead]]) -> tuple[NotRead, ...]:
     own = [line for part in unread for line in part if line.section in SECTIONS]
     shared: dict[tuple[object, ...], list[NotRead]] = {}
     for line in (line for part in unread for line in part if line.section not in SECTIONS):
-        shared.setdefault(_order(line), []).append(line)
+        shared.setdefault(line.order, []).append(line)
     everywhere = (
         replace(same[0], counts=any(line.counts for line in same))
         for same in shared.values()
         if len(same) == len(unread)
     )
-    return tuple(sorted((*own, *everywhere), key=_order))
-
-
-def _order(line: NotRead) -> tuple[object, ...]:
-    return (line.place.file, line.place.line, line.place.column, line.section, line.entry, line.key)
+    return tuple(sorted((*own, *everywhere), key=attrgetter("order")))
 
 
 def _about(part: Design, read: Iterable[Basis]) -> list[Basis]:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from coherence.base import graphs
 from coherence.base.reads import unnoted
@@ -61,9 +61,9 @@ def account_together(answers: Sequence[tuple[Design, Sequence[Finding]]]) -> Acc
     designs = [design for design, _ in answers]
     sections = _sections(designs)
     known = tuple(name for section in sections for name in section)
-    kinds = [_disjoint(_kinds(known, design, findings)) for design, findings in answers]
+    kinds = [_kinds(known, design, findings) for design, findings in answers]
     joined = [reduce(_united, masks) for masks in zip(*kinds, strict=True)]
-    conflict, undecided, unmodelled, proved = map(_count, _disjoint(joined))
+    conflict, undecided, unmodelled, proved = map(_count, _disjoint(joined) if len(kinds) > 1 else joined)
     loops, calls, timers, limits = map(len, sections)
     promises = Counter(_worst_answers(answers).values())
     return Accounting(
@@ -87,7 +87,7 @@ def _answers_nothing(finding: Finding, design: Design) -> bool:
 def _kinds(known: Sequence[str], design: Design, findings: Sequence[Finding]) -> list[Masks]:
     """Returns the pairs in conflict, undecided, not modelled and proved of a design, none in two of them."""
     named = _named(known, _bits(known), findings)
-    kinds = _disjoint([*(named[verdict] for verdict in ORDER), _shared(known, design)])
+    kinds = _disjoint([*(named[verdict] for verdict in ORDER), _shared(tuple(known), design)])
     conflict, undecided, vacuous, noted, proved, silent = kinds
     return [conflict, _united(undecided, vacuous), _united(noted, silent), proved]
 
@@ -106,8 +106,9 @@ def _disjoint(kinds: Sequence[Masks]) -> list[Masks]:
     """Returns the masks, each without the pairs of those before it."""
     disjoint, before = list[Masks](), Masks()
     for masks in kinds:
-        disjoint.append({n: mask & ~before.get(n, 0) & ~(1 << n) for n, mask in masks.items()})
-        before = _united(before, masks)
+        left = ((n, mask & ~before.get(n, 0) & ~(1 << n)) for n, mask in masks.items())
+        disjoint.append({n: mask for n, mask in left if mask})
+        before = _united(before, masks) if masks else before
     return disjoint
 
 
@@ -144,10 +145,29 @@ def _named(known: Sequence[str], bits: Mapping[str, int], findings: Iterable[Fin
     }
 
 
-def _shared(known: Sequence[str], design: Design) -> Masks:
-    """Returns for each policy those that use a thing on which its things depend, or whose things depend on one of its
-    own.
+def carry(previous: Design, edited: Design, touched: Iterable[tuple[str, str | int]]) -> None:
+    """Takes over which policies share a thing from the design before an edit, where the entries have the same words.
+
+    For designs that declare the same names and differ in the touched entries (section and key) alone.
     """
+    for section, key in touched:
+        words = _WORDS.get(section)
+        old, new = getattr(previous, section)[key], getattr(edited, section)[key]
+        if words is not None and (old.name, _cached_words(old, words)) != (new.name, _cached_words(new, words)):
+            return
+    if _hosts(previous) == _hosts(edited):
+        for query in (things_of_all, (_shared, policies(edited))):
+            edited.queries.carry(previous.queries, query)
+
+
+def _shared(known: tuple[str, ...], design: Design) -> Masks:
+    """Returns for each policy those that use a thing on which its things depend, or whose things depend on one of its
+    own; computed once for each design.
+    """
+    return design.queries.get((_shared, known), lambda: _sharing(known, design))
+
+
+def _sharing(known: Sequence[str], design: Design) -> Masks:
     hosts, own = _hosts(design), things_of_all(design)
     if hosts:
         own = {name: things.union(map(hosts.__getitem__, things & hosts.keys())) for name, things in own.items()}
@@ -260,3 +280,12 @@ def _of_limit(limit: Limit) -> Iterator[str]:
 
 def _heads(formula: Formula) -> Iterator[str]:
     return (path.split(".")[0] for path in used(formula.tree))
+
+
+_WORDS: Mapping[str, Callable[[Any], Iterable[str]]] = {
+    "loops": _of_loop,
+    "components": _of_component,
+    "calls": _of_call,
+    "timers": _of_timer,
+    "limits": _of_limit,
+}

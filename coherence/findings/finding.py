@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 
 from coherence.base.places import Place
 
@@ -194,6 +195,11 @@ class NotRead:
     key: str
     reason: str
     counts: bool = False
+
+    @cached_property
+    def order(self) -> tuple[object, ...]:
+        """Returns what such values are sorted by: where they stand; known once, for an edit leaves most of them."""
+        return (self.place.file, self.place.line, self.place.column, self.section, self.entry, self.key)
 
     @property
     def path(self) -> str:

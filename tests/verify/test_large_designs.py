@@ -195,6 +195,32 @@ def test_an_edit_asked_alone_gives_the_same_answers(draw: random.Random) -> None
     assert_same_answers(again.answers, after)
 
 
+def with_another_thing(text: str, draw: random.Random) -> str:
+    """One mention of a neighbourhood, in a line of an entry, is of another."""
+    lines = text.split("\n")
+    mention = re.compile(r"(?<=[ (])s(\d)(?=[_. ,}])(?!\w*:)")
+    at = draw.choice([n for n, line in enumerate(lines) if mention.search(line)])
+    one = draw.choice(list(mention.finditer(lines[at])))
+    lines[at] = f"{lines[at][: one.start(1)]}{draw.randrange(6)}{lines[at][one.end(1) :]}"
+    return "\n".join(lines)
+
+
+@settings(max_examples=few(40), deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_pairs_after_an_edit_are_counted_as_of_the_whole_text(draw: random.Random) -> None:
+    text = large(60, seed=draw.randint(0, 9))
+    before = read_text(text, FILE)
+    account(before, [])
+    after = draw.choice((edited, with_another_thing))(text, draw)
+    try:
+        design = reread(before, after)
+    except InputError:
+        return
+    whole = read_text(after, FILE)
+    assert account(design, []) == account(whole, [])
+    assert things_of_all(design) == things_of_all(whole)
+
+
 @pytest.mark.slow
 def test_lines_put_in_give_the_same_answers_as_from_nothing() -> None:
     text = large(120)
