@@ -75,12 +75,12 @@ def _meeting(model: Model) -> frozenset[tuple[str, str]]:
     seen = {loop.name: frozenset(s for tree in loop.trees for s in signals_in(model, tree)) for loop in model.loops}
     return frozenset(
         pair
-        for one, other in itertools.combinations(model.loops, 2)
-        if one.rank == other.rank
-        and ((one.signal and one.signal == other.signal)
-             or not seen[one.name].isdisjoint((other.name, other.signal))
-             or not seen[other.name].isdisjoint((one.name, one.signal)))
-        for pair in ((one.name, other.name), (other.name, one.name))
+        for first, second in itertools.combinations(model.loops, 2)
+        if first.rank == second.rank
+        and ((first.signal and first.signal == second.signal)
+             or not seen[first.name].isdisjoint((second.name, second.signal))
+             or not seen[second.name].isdisjoint((first.name, first.signal)))
+        for pair in ((first.name, second.name), (second.name, first.name))
     )  # fmt: skip
 
 
