@@ -15,7 +15,7 @@ from coherence.base.places import Place
 from coherence.base.units import ONE, SECOND, Dimension, respelled, shorten, unit
 from coherence.language.design import Call, Component, Design, Job, Loop, needed
 from coherence.language.infrastructure import Hosting, Link
-from coherence.language.names import distance, events, nearest, related, resolve, things, used_names
+from coherence.language.names import PLANT, distance, events, nearest, related, resolve, things, used_names
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity, Reading, Word
 from coherence.language.sentences import Event
@@ -46,6 +46,11 @@ TIERS: Mapping[str, Dimension] = {
 BOUNDARIES: Mapping[str, Dimension] = dict.fromkeys(("gain", "reading_gain", "instances", "quota"), ONE)
 JOBS: Mapping[str, Dimension] = {**_TIMES, "leaves_after": SECOND, "copies": ONE}
 PLACES: Mapping[str, Dimension] = dict.fromkeys(("count", "lost", "drained"), ONE)
+BESIDE_STATE: Mapping[str, tuple[str, ...]] = {  # what is said of a state in other words, by the key that says it
+    "range": ("range", "bounds", "limits", "min", "max", "minimum", "maximum", "least", "most", "lower", "upper"),
+    "from": ("initial", "init", "start", "starts", "initially", "initial_value"),
+    "step": ("every", "period", "interval", "dt", "timestep", "time_step"),
+}  # fmt: skip
 NUMERIC = (*LINKS, *TIERS, *BOUNDARIES, "granularity", "noise", "leaves_after", *PLACES, *_TIMES)
 
 
@@ -58,6 +63,7 @@ def check(design: Design, reading: Reading) -> None:
     for component in design.components.values():
         _roles(component, reading)
         _takes(component, used, reading)
+        _beside_state(component, used, reading)
         _hosted(component, design, reading)
     for event in events(design):
         owner = design.components.get(event.thing)
@@ -132,6 +138,25 @@ def _takes(component: Component, used: frozenset[str], reading: Reading) -> None
                 f"did you mean '{near}'? Else say what it is to a caller: `roles: {{{activity}: answer}}` or `apart`"
             )
             reading.problem(span.place, f"'{shorten(activity)}' is no activity that is understood by its name", remedy)
+
+
+def _beside_state(component: Component, used: frozenset[str], reading: Reading) -> None:
+    """Reports a value that nothing reads beside an inline state of which it says how far, from where or how often."""
+    match = PLANT.fullmatch(component.state.text) if component.state is not None else None
+    if match is None:
+        return
+    path, step = f"{component.name}.{match[1]}", component.step
+    bounded = f"{match[1]}' = max(0, min(100, ...))" if step else f"{match[1]}' = 0 if {match[1]} >= 100 else ..."
+    remedies = {
+        "range": f"bound it in its formula, `{bounded}`, or name '{{}}' there",
+        "from": "write `from`, or name '{}' in an expression",
+        "step": "write `step`, or name '{}' in an expression",
+    }
+    for name, value in component.constants.items():
+        key = next((key for key, words in BESIDE_STATE.items() if name in words), None)
+        if key is not None and used.isdisjoint((name, f"{component.name}.{name}")):
+            message = f"'{name}' stands beside the state {path} and is a value of its own, which nothing reads"
+            reading.problem(value.place, message, remedies[key].format(name))
 
 
 def _slip(word: str, other: str) -> bool:

@@ -84,3 +84,31 @@ def test_other_words_for_a_start_or_an_end_are_that_event(said: str, meant: str)
     event = event_of(said, NOWHERE)
     assert event == event_of(meant, NOWHERE)
     assert (event.kind, event.text) == (meant.rsplit(" ", 1)[1], meant)
+
+
+STATE = """coherence: 1
+components: {room: {state: "t' = t + 1", step: 1 s, from: 20, SAID}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("range: 0 .. 30", "bound it in its formula, `t' = max(0, min(100, ...))`, or name 'range' there"),
+        ("max: 30", "bound it in its formula"),
+        ("initial: 3", "write `from`"),
+        ("every: 5 s", "write `step`"),
+    ],
+)
+def test_what_nothing_reads_beside_a_state_is_an_error(said: str, remedy: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_text(STATE.replace("SAID", said))
+    (problem,) = error.value.problems
+    assert "stands beside the state room.t and is a value of its own, which nothing reads" in problem.message
+    assert remedy in (problem.remedy or "")
+
+
+def test_a_value_beside_a_state_that_an_expression_reads_is_a_constant() -> None:
+    read_text(STATE.replace("t + 1", "min(max, t + 1)").replace("SAID", "max: 30"))
+    read_text(STATE.replace("SAID", "max: 30") + "promises: {cap: always room.t <= room.max}\n")
+    read_text("coherence: 1\ncomponents: {room: {max: 30}}\n")

@@ -144,7 +144,7 @@ def test_an_answer_that_is_there_already_counts() -> None:
 
 def test_a_flowing_condition_is_open() -> None:
     text = """coherence: 1
-components: {tank: {state: "x' = q.rate", from: 0, range: 0 .. 10}}
+components: {tank: {state: "x' = q.rate", from: 0}}
 loops:
   fill:
     timescale: {period: 1 s, phase: 0 s}

@@ -29,7 +29,7 @@ loops:
 """
 TANK = """
 coherence: 1
-components: {tank: {state: "level' = inflow.rate - 1", from: 0, range: 0 .. 10}}
+components: {tank: {state: "level' = inflow.rate - 1", from: 0}}
 loops:
   pump:
     timescale: {period: 2 s, phase: 0 s}
