@@ -25,7 +25,7 @@ from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.bounded_response import BoundedResponse, conditions_of
 from coherence.simulate.execute.instants import MissingValueError
 from coherence.simulate.execute.slices import influences, signals_in
-from coherence.simulate.study.answers_in_time import answer_promise, first_late
+from coherence.simulate.study.answers_in_time import ArrivalLooks, answer_promise, first_late
 from coherence.simulate.study.readings import unit_text
 from coherence.simulate.study.repeated_runs import JudgedPromise, PromiseVerdict, StudyReading
 from coherence.simulate.study.thresholds import FigureLimit, judged_threshold, threshold_of
@@ -245,13 +245,13 @@ class PromiseWatch:
         known = self.model.kind(path) != "input"
         return unit_text(unit_of(self.model, path)) if known else MEASURED.get(path.rpartition(".")[2], "")
 
-    def see_requests(self, program: Program, result: RequestResult) -> None:
+    def see_requests(self, program: Program, result: RequestResult, looks: ArrivalLooks) -> None:
         """Notes which promises of answers within a time the requests of this run have broken."""
         for name, promise in self.design.promises.items():
             answer = answer_promise(self.design, promise)
             if answer is not None and any(source.name == answer.workload for source in program.sources):
                 notes = self.notes.setdefault(name, ConditionNotes())
-                late = first_late(answer, program, result, self.warmup)
+                late = first_late(answer, program, result, self.warmup, looks)
                 if late is not None and notes.broken is None:
                     notes.broken = (self.seed, Fraction(late))
 

@@ -21,7 +21,7 @@ from coherence.simulate.processes.exchanges import exchanged, with_step_times
 from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.serving.of_design import Engine, engines_of
-from coherence.simulate.study.answers_in_time import answer_promise
+from coherence.simulate.study.answers_in_time import ArrivalLooks, answer_promise
 from coherence.simulate.study.course import (
     RunCourse,
     course_of_instants,
@@ -273,8 +273,9 @@ class RequestsUnderLoops:
         self.powers = tier_powers(design, program, [])
         self.gangs, self.traces = {gang.steps: gang.name for gang in exchanging(design)}, trace
         every, limits = setting.until / SAMPLES, Limits(live=setting.live, events=setting.events)
-        answers = (answer_promise(design, promise) for promise in design.promises.values())
-        keeps = bool(self.gangs) or (watch is not None and any(answer is not None for answer in answers))
+        answers = [own for promise in design.promises.values() if (own := answer_promise(design, promise)) is not None]
+        self.looks = ArrivalLooks(answers, setting.until, watch.warmup) if watch is not None else ArrivalLooks()
+        keeps = bool(self.gangs) or (watch is not None and bool(answers))
         self.recorder = LatencyRecorder(len(requests.program.sources), _edges(setting), keeps=keeps)
         self.run = RequestRun(
             requests.program, seed=seed, sample_every=every, trace=trace, limits=limits,
@@ -294,7 +295,7 @@ class RequestsUnderLoops:
     def advance(self, until: float) -> None:
         """Go on to a time (s).  Raises InputError for what loops need, StoppedRunError for more than a run may use."""
         with answered(self.design):
-            (self.loops or self.run).advance(until)
+            self.looks.advance(self.loops or self.run, self.run, until)
         if self.run.stopped:
             raise StoppedRunError(self.run.stopped)
 
@@ -310,7 +311,7 @@ class RequestsUnderLoops:
         result, program = self.run.result(), self.made.program
         self.recorder.flush()
         if self.watch is not None:
-            self.watch.see_requests(program, replace(result, requests=self.recorder.requests()))
+            self.watch.see_requests(program, replace(result, requests=self.recorder.requests()), self.looks)
             if self.loops is not None:
                 self.loops.end(Fraction(result.end))
             self.watch.end()
