@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coherence.base.errors import InputError, Problem
+from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.places import Place
 
 if TYPE_CHECKING:
@@ -55,4 +55,8 @@ def _own_study(
             raise
         from coherence.simulate.study.promises import judged
 
+        if setting.values:
+            raise UsageError(
+                f"{next(iter(setting.values))} of jobs is what the design states: change it there"
+            ) from None
         return Study(setting, ({},) * len(setting.seeds), promises=judged(design, None, {}))

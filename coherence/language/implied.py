@@ -168,6 +168,21 @@ def takes_names(design: Design) -> bool:
     ) or any(isinstance(each, Formula) for each in (*_numbers_of_loops(design), *_rates_of(design)))
 
 
+def computed_from(design: Design, path: str) -> Quantity | None:
+    """Returns a number that was computed of a constant when the design was read; None where there is none."""
+    from coherence.language.shared_rates import ComputedQuantity, ScaledRate
+
+    thing, _, key = path.partition(".")
+    component = design.components.get(thing)
+    constant = component.constants.get(key) if component is not None else None
+    if not isinstance(constant, Quantity):
+        return None
+    stated = (*_stated_numbers(design), *_numbers_of_loops(design), *_rates_of(design))
+    numbers = (number for each in stated for number in (each, each.stated if isinstance(each, ScaledRate) else each))
+    computed = (number for number in numbers if isinstance(number, ComputedQuantity))
+    return next((number for number in computed if constant.place in number.also), None)
+
+
 def _stated_numbers(design: Design) -> Iterator[object]:
     """Yields what is stated where an expression of constants is a number."""
     yield from _numbers_of_loops(design)

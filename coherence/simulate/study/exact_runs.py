@@ -13,6 +13,7 @@ from coherence.base.places import Place
 from coherence.language.design import Design
 from coherence.language.expressions import names
 from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.implied import computed_from
 from coherence.language.names import component_formulas, formulas, members, resolve
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
@@ -38,11 +39,12 @@ def _shown(model: Model, promised: Iterable[str] = ()) -> Model:
     return replace(sliced(model, needed), promises=model.promises)
 
 
-def loops_study(whole: Model, setting: Setting, watch: PromiseWatch) -> Study:
-    """Loops alone know no chance: one run, exactly."""
+def loops_study(whole: Model, setting: Setting, watch: PromiseWatch, given: Iterable[str] = ()) -> Study:
+    """Loops alone know no chance: one run, exactly.  `given`: what the user has set.  Raises UsageError, InputError."""
     model = _shown(watch.begin(whole, setting.values, None), watch.targets())
     if not model.loops and not model.states:
         raise _nothing(model)
+    read_by_run(model, given)
     noise = _noise(model, setting)
     ends = lower_ends(model, {*setting.values, *noise.values()})
     watch.has_ends = bool(ends)
@@ -88,6 +90,22 @@ def known_as_open(model: Model, paths: Iterable[str]) -> None:
     for path in paths:
         if path not in free:
             raise UsageError(f"nothing that is open is called '{path}': {did_you_mean(path, free)}")
+        number = computed_from(model.design, path)
+        if number is not None:
+            where = f"line {number.place.line}" if number.place.line else "the design"
+            raise UsageError(
+                f"'{number.text}' ({where}) became a number of {path} as it was read: change {path} in the design"
+            )
+
+
+def read_by_run(model: Model, paths: Iterable[str]) -> None:
+    """Raises UsageError for a path of which nothing depends in the model that is run."""
+    for path in paths:
+        if path not in {*model.states, *model.commands, *model.constants, *model.inputs}:
+            raise UsageError(
+                f"no loop, state or promise that is run reads {path}, so that a value given here would change nothing: "
+                "state it in the design"
+            )
 
 
 @contextmanager

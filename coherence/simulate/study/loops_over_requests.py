@@ -33,6 +33,7 @@ from coherence.simulate.requests.service_means import mean_of
 from coherence.simulate.study.count_bands import CountedSignal
 from coherence.simulate.study.counted_run import CountedEvents, CountedRun, counted_run
 from coherence.simulate.study.drawn_noise import drawn_noise
+from coherence.simulate.study.exact_runs import read_by_run
 
 if TYPE_CHECKING:
     from coherence.simulate.study.promises import PromiseWatch
@@ -207,14 +208,18 @@ def run_model(design: Design) -> Model:
 
 @unnoted()
 def ends_over_requests(
-    design: Design, processes: Processes, values: Mapping[str, Fraction], watch: PromiseWatch
+    design: Design, processes: Processes, values: Mapping[str, Fraction], watch: PromiseWatch, given: Iterable[str] = ()
 ) -> tuple[str, ...]:  # fmt: skip
-    """Returns the value that runs take of each range that loops and promises over requests depend on, in words."""
+    """Returns the value that runs take of each range that loops and promises over requests depend on, in words.
+
+    Raises UsageError for what was `given` and no run reads.
+    """
     if not design.loops and not watch.conditions():
         return ()
     model = run_model(design)
     wanted = watch.wanted(model)
     model = _shown(cut(model, processes.program, values, wanted), followed(processes), wanted).model
+    read_by_run(model, given)
     return lower_ends(model, {*values, *drawn_noise(model, 0, values).values()})
 
 

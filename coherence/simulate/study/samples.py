@@ -70,15 +70,16 @@ def _study(
     program = processes_of(design)
     _known(design, setting, program.program, engines)
     alone = not requests and not engines and not jobs_of(design)
+    given = tuple(setting.values)
     begins = initial_state(design, program, setting) if requests or alone else InitialState({})
     setting = begins.begin(setting)
     if alone:
-        own = loops_study(run_model(design), setting, watch)
+        own = loops_study(run_model(design), setting, watch, given)
         return replace(own, assumptions=(*own.assumptions, *begins.notes))
     program = with_setting(program, setting)
     sources = (source for engine in engines for source, _ in engine.sources)
     scheduled = bool(engines and (setting.pauses or setting.trace)) or any(map(moves, sources))
-    ends = ends_over_requests(design, program, setting.values, watch) if requests else ()
+    ends = ends_over_requests(design, program, setting.values, watch, given) if requests else ()
     watch.has_ends = bool(ends)
     runner = partial(_runs, design, program, watch, progress, labour)
     outcome = steady_outcome(program.program, setting, runner, scheduled=scheduled)
@@ -209,8 +210,8 @@ def _open(design: Design, setting: Setting) -> None:
     stated = set(requested(design))
     for path in setting.values:
         taken = path in model.constants and path.partition(".")[0] in stated
-        if taken or (stated and not design.loops):
-            raise UsageError(f"{path} of requests is what the design states: change it there")
+        if taken or (not design.loops and (stated or jobs_of(design) or engines_of(design, first_burst=FIRST_BURST))):
+            raise UsageError(f"{path} of requests and jobs is what the design states: change it there")
 
 
 def _parts(

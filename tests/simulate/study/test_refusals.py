@@ -207,3 +207,39 @@ loops:
 def test_requests_that_a_design_does_not_have_are_no_setting(setting: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="'x': the design has none that do"):
         ran('coherence: 1\ncomponents: {a: {state: "x\' = a.x + 1", step: 1 s, from: 0}}\n', **setting)
+
+
+FOLDED = {
+    "bounds of a loop": """
+loops:
+  heater:
+    timescale: {period: 1 s}
+    rules: [{when: room.t < 18, to: 1}, {when: room.t >= 18, to: -1}]
+    actuation: {signal: fire.level, bounds: [-1, c.k - 1], from: -1}
+""",
+    "a boundary": "infrastructure: {boundaries: {vm: {around: [room], gain: c.k / 2}}}\n",
+    "a link": "infrastructure: {links: [{ends: [a, b], latency: 5 ms * c.k, bandwidth: 1 GB/s}]}\n",
+    "a tier": "infrastructure: {tiers: {gpu: {memory: 40 GB * c.k}}}\n",
+    "a job": "jobs: {train: {needs: {node: 4}, step: 2 s, mtbf: 3 h * c.k, checkpoint: 10 min}}\n",
+    "a place": "places: {rack: {slot: 2 * c.k, count: 2}}\n",
+    "a price": "prices: {node: 2.5 usd/h * c.k}\n",
+}
+
+
+@pytest.mark.parametrize("where", FOLDED)
+def test_a_constant_behind_a_number_is_not_given_to_a_run(where: str) -> None:
+    rooms = 'coherence: 1\ncomponents: {c: {k: 2, spare: 3}, room: {state: "t\' = t + 1", step: 1 s, from: 20}}\n'
+    with pytest.raises(UsageError, match=r"became a number of c.k as it was read: change c.k in the design"):
+        ran(rooms + FOLDED[where], values={"c.k": Fraction(3)})
+
+
+def test_what_nothing_reads_is_not_given_to_a_run() -> None:
+    rooms = 'coherence: 1\ncomponents: {c: {k: 2}, room: {state: "t\' = t + 1", step: 1 s, from: 20}}\n'
+    with pytest.raises(UsageError, match=r"no loop, state or promise that is run reads c.k"):
+        ran(rooms, values={"c.k": Fraction(3)})
+    ran(rooms + "promises: {p: always room.t <= 90 * c.k}\n", values={"c.k": Fraction(3)})
+    scaled = SCALED.replace("PHASE", "0 s").replace("components:\n", "components:\n  c: {k: 2}\n")
+    with pytest.raises(UsageError, match=r"no loop, state or promise that is run reads c.k"):
+        ran(scaled, values={"c.k": Fraction(3)})
+    with pytest.raises(UsageError, match="is what the design states: change it there"):
+        ran(PLAIN.replace("components: {", "components: {c: {k: 2}, "), values={"c.k": Fraction(3)})
