@@ -25,7 +25,7 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import EVERYTHING, Interval, Model, State, some_outputs
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.open_ranges import lower_ends
-from coherence.simulate.execute.slices import sliced
+from coherence.simulate.execute.slices import signals_in, sliced
 from coherence.simulate.processes import Processes
 from coherence.simulate.requests.first_tries import first_tries
 from coherence.simulate.requests.program import Program
@@ -287,6 +287,9 @@ class Coupled:
             return None
         signals, measured = counted_signals(self.processes.program, self.cut.measured), self.cut.measured
 
+        rates = measured.keys() - signals.keys()
+        for name, tree in self.watch.trees.items():
+            self.watch.notes[name].rates = not rates.isdisjoint(signals_in(self.cut.model, tree))
         probe = Meter(self.processes.program)
 
         def values(counts: Mapping[str, int]) -> dict[str, Fraction]:

@@ -46,6 +46,7 @@ IN_A_CURVE = (
 )
 ONE_VALUE = ", with one value of each thing that is open"
 AHEAD = 1  # s, the most between two instants of a run of requests
+RATES = ", with rates of requests as they are measured once a second"
 LAST = Fraction(1, 10)  # of a run: where what is to hold for ever has to hold
 NOT_RUN = {
     "response": "what ties two events together is decided by `coherence check`; a run judges conditions and figures",
@@ -66,6 +67,7 @@ class ConditionNotes:
     late: tuple[int | None, Fraction] | None = None  # a run in whose last tenth it did not hold
     after: bool = False  # it was not yet broken at the time at which it was first broken, but just after it
     at_latest: bool = True  # it did not hold at the latest time either
+    rates: bool = False  # it reads rates of requests, which are measured once a second
 
     def is_late(self, time: Fraction) -> bool:
         """Decides whether the condition did not hold at a time or later."""
@@ -77,7 +79,7 @@ def joined_notes(before: ConditionNotes, after: ConditionNotes) -> ConditionNote
     first = before if before.broken is not None else after
     return ConditionNotes(
         first.broken, first.values, before.reached + after.reached, before.open or after.open, after.latest,
-        before.late if before.late is not None else after.late, first.after, after.at_latest,
+        before.late if before.late is not None else after.late, first.after, after.at_latest, after.rates,
     )  # fmt: skip
 
 
@@ -317,7 +319,7 @@ def _judged(
 
 def _by_notes(promise: Promise, notes: ConditionNotes, watch: PromiseWatch) -> JudgedPromise:
     runs = f"all {watch.runs} runs" if watch.runs > 1 else "this run"
-    runs += ONE_VALUE if watch.has_ends else ""
+    runs += (ONE_VALUE if watch.has_ends else "") + (RATES if notes.rates else "")
     if notes.broken is not None:
         seed, time = notes.broken
         what = {"never": "so", "response": "not answered"}.get(promise.kind, "not so")

@@ -149,7 +149,7 @@ def _sparse(table: Array) -> dict[str, Any]:
 def _notes(of: ConditionNotes) -> dict[str, Any]:
     moments = {name: _moment(getattr(of, name)) for name in ("broken", "late")}
     latest = None if of.latest is None else str(of.latest)
-    fields = {name: getattr(of, name) for name in ("values", "reached", "open", "after", "at_latest")}
+    fields = {name: getattr(of, name) for name in ("values", "reached", "open", "after", "at_latest", "rates")}
     return {**fields, "latest": latest, **moments}
 
 
@@ -207,7 +207,7 @@ def _notes_from(row: Mapping[str, Any]) -> ConditionNotes:
     latest = None if row["latest"] is None else Fraction(row["latest"])
     return ConditionNotes(
         broken, str(row["values"]), int(row["reached"]), str(row["open"]), latest, late, bool(row["after"]),
-        bool(row["at_latest"]),
+        bool(row["at_latest"]), bool(row["rates"]),
     )  # fmt: skip
 
 

@@ -56,6 +56,7 @@ def judge(text: str, promise: str, *, until: float = 120.0, seeds: tuple[int, ..
         ("quantile(clients.latency, 0.99) <= quantile(clients.latency, 0.5)", "undecided", "compared with a number"),
         ("clients.success >= 90 %", "held", "succeed of clients is 100 %"),
         ("always workers.waiting <= 500", "held", "at every instant of all 3 runs"),
+        ("always workers.served <= 500 req/s", "held", "of all 3 runs, with rates of requests as they are measured"),
         ("always workers.queued <= 2", "broken", "workers.queued = "),
         ("always workers.in_flight <= 4", "broken", "workers.in_flight = "),
         ("always clients.in_flight <= 4", "broken", "clients.in_flight = "),
@@ -87,6 +88,11 @@ def test_a_breach_names_the_run_the_time_and_the_values() -> None:
     assert judged.seconds is not None
     assert 0 < judged.seconds <= 120
     assert "of the run with seed 1: workers.wait = " in judged.message
+
+
+def test_only_of_rates_a_message_says_that_they_are_measured_once_a_second() -> None:
+    assert "once a second" not in judge(REQUESTS, "always workers.wait <= 20 s", seeds=(1,)).message
+    assert "once a second" in judge(REQUESTS, "always workers.utilization <= 900 %", seeds=(1,)).message
 
 
 def test_a_short_run_has_no_interval_and_a_straddling_one_cannot_tell() -> None:
