@@ -8,7 +8,7 @@ once, and keeps the place of everything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
@@ -34,6 +34,7 @@ class Reading:
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self.around: list[Mapping[str, Key]] = []  # the keys of the records that hold what is read
 
     def problem(self, place: Place, message: str, remedy: str = "") -> None:
         self.problems.append(Problem(place, message, remedy))
@@ -134,8 +135,8 @@ def key(  # noqa: PLR0913  (the facts of a declaration, each by its name)
     )  # fmt: skip
 
 
-def _key_remedy(name: str, known: Mapping[str, Key]) -> str:
-    """Returns what to write instead of a key that is none of those known."""
+def _key_remedy(name: str, known: Mapping[str, Key], around: Sequence[Mapping[str, Key]] = ()) -> str:
+    """Returns what to write instead of a key that is none of those known, nor of those of the records around."""
     if name == "<<":
         return "merge keys are not used: write the keys out"
     if name.isdigit():
@@ -153,6 +154,12 @@ def _key_remedy(name: str, known: Mapping[str, Key]) -> str:
         within = _keys_within(declared.kind)
         if (own := key_said_as(name, within)) is not None:
             return f"write `{outer}: {{{own}: ...}}`: {within[own].means}"
+    for outside in reversed(around):
+        beside = next((key for key, declared in outside.items() if name in _keys_within(declared.kind)), None)
+        if name in outside:
+            return f"write it further out, beside `{next(key for key in outside if key != name)}`"
+        if beside is not None:
+            return f"it is a key of `{beside}`: `{beside}: {{{name}: ...}}`"
     return did_you_mean(name, known)
 
 
@@ -181,11 +188,17 @@ def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R |
     rest = next((f for f in known_keys.values() if f.rest), None)
     for name, child in node.entries.items():
         if name in known_keys and not known_keys[name].rest:
+            reading.around.append(known_keys)
             _fill(values, known_keys[name], child, reading)
+            reading.around.pop()
         elif rest is not None and NAME.fullmatch(name):
             values.setdefault(rest.name, {})[name] = rest.kind.read(child, reading)
         else:
-            reading.problem(node.key_place(name), f"unknown key '{units.shorten(name)}'", _key_remedy(name, known_keys))
+            reading.problem(
+                node.key_place(name),
+                f"unknown key '{units.shorten(name)}'",
+                _key_remedy(name, known_keys, reading.around),
+            )
     for name, declared in known_keys.items():
         if declared.required and name not in node:
             reading.problem(node.place, f"the key '{name}' is missing", f"add `{name}: ...`")
@@ -307,7 +320,9 @@ def listing(kind: Kind[T], *, or_one: bool = False) -> Kind[tuple[T, ...]]:
             if or_one:
                 single = kind.read(node, reading)
                 return None if single is None else (single,)
-            reading.problem(node.place, f"a list expected, {_saw(node)} found", "write `[a, b]` or one `- item` a line")
+            item = "{" + ", ".join(f"{key}: ..." for key in [*_keys_within(kind)][:2]) + "}"
+            remedy = f"write one `- {item}` for each" if item != "{}" else "write `[a, b]` or one `- item` a line"
+            reading.problem(node.place, f"a list expected, {_saw(node)} found", remedy)
             return None
         values = (kind.read(child, reading) for child in node)
         return tuple(value for value in values if value is not None)

@@ -7,7 +7,7 @@ all of them one after another.  Whether its own time contains theirs is not said
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -44,23 +44,40 @@ class AnswerTime:
 UNSTATED = AnswerTime()
 
 
-def answer_time(name: str, own: Quantity | None, inside: AnswerTime | None, *, ordered: bool = True) -> AnswerTime:
-    """Returns the time to answer of a thing from its own time and that of what it calls, if it calls anything."""
+def answer_time(
+    name: str,
+    own: Quantity | None,
+    inside: AnswerTime | None,
+    *,
+    ordered: bool = True,
+    perhaps: Mapping[str, Quantity] | None = None,
+) -> AnswerTime:
+    """Returns the time to answer of a thing from its own time and that of what it calls, if it calls anything.
+
+    `perhaps`: its activities that may be part of an answer; only the bound counts them.
+    """
+    unassigned = perhaps or {}
     if own is None and inside is None:
-        return AnswerTime(silent=(name,), open=(f"takes: {{serve: ...}} of {name}",))
+        needs = [role_of(name, activity) for activity in unassigned] or [f"takes: {{serve: ...}} of {name}"]
+        return AnswerTime(silent=(name,), open=tuple(needs))
     calls = inside if inside is not None else AnswerTime(bound=ZERO)
     low, high = (own.low, own.high) if own is not None else (ZERO, ZERO)
     return replace(
         calls,
         least=max(low, calls.least),
         most=max(high, calls.most),
-        bound=None if calls.bound is None else high + calls.bound,
+        bound=None if calls.bound is None else sum((q.high for q in unassigned.values()), high + calls.bound),
         stated=(*([own] if own is not None else []), *calls.stated),
         silent=_each((*([name] if own is None else []), *calls.silent)),
         unordered=_each((*([] if ordered else [name]), *calls.unordered)),
         plain=max(low, calls.plain),
         lost=None,
     )
+
+
+def role_of(name: str, activity: str) -> str:
+    """Returns the question for what an activity of a thing is to a caller."""
+    return f"what {activity} of {name} is to a caller: `roles: {{{activity}: answer}}` or `apart`"
 
 
 def through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:

@@ -7,7 +7,7 @@ is said their times add up, which is ASSUMED.  A call without any limit passes o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
@@ -16,9 +16,10 @@ from coherence.base.graphs import components, reached
 from coherence.base.places import Place
 from coherence.language.call_cases import CallCase, cases_of_callers
 from coherence.language.design import Design
+from coherence.language.roles import unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.model.components import RETRIES_APART
-from coherence.verify.calls.answer_times import ANSWERS, UNSTATED, AnswerTime, answer_time, as_stated, through
+from coherence.verify.calls.answer_times import ANSWERS, UNSTATED, AnswerTime, answer_time, as_stated, role_of, through
 from coherence.verify.calls.attempts import ZERO, DurationInterval, least
 from coherence.verify.calls.compositions import LONGEST, Algebra, TimeTerm, composed
 from coherence.verify.calls.retry_policies import (
@@ -33,6 +34,7 @@ from coherence.verify.calls.retry_policies import (
 T = TypeVar("T")
 IN_TURN = "the calls of {} run one after another"
 NO_OWN_TIME = "the own time of {} is not stated and counts as 0 s"
+COUNTED = "{} is part of an answer, or none: it is counted"
 CANCELS = "cancelling {} also ends what it waits for"
 NO_WAIT = "{} begins at once: a wait for a free member is not counted"
 
@@ -74,7 +76,8 @@ class Work:
     `through`: the calls without a limit on the way to them; `retrying`: those of both that try again.  `ordered`: their
     order is said.  `cyclic`: it calls itself.
     `complete`: it says how long it works, and so does what it calls without a limit; or it only calls, and all that it
-    calls is complete (its own time then counts as 0 s).
+    calls is complete (its own time then counts as 0 s).  `perhaps`: the activities of which nothing says what they are
+    to a caller, where it states no own time: each bound counts them.
     """
 
     serve: Quantity | None = None
@@ -88,6 +91,7 @@ class Work:
     ordered: bool = True
     cyclic: bool = False
     complete: bool = False
+    perhaps: Mapping[str, Quantity] = field(default_factory=dict)
 
     @property
     def own(self) -> Fraction:
@@ -108,7 +112,10 @@ class Work:
 
     def spent(self, end: CallsEnd) -> TimeTerm:
         """Returns the bound of its own time and its calls, as a term."""
-        return TimeTerm(None) if self.cyclic else LONGEST.in_turn([TimeTerm(self.own), end.most])
+        if self.cyclic:
+            return TimeTerm(None)
+        parts = [self.own, *(span.high for span in self.perhaps.values())]
+        return LONGEST.in_turn([*(TimeTerm(part) for part in parts), end.most])
 
 
 @dataclass(frozen=True)
@@ -163,6 +170,15 @@ def call_tree(design: Design) -> CallTree:
     return design.queries.get(call_tree, lambda: _build_call_tree(design))
 
 
+def own_times(tree: CallTree, names: Iterable[str]) -> list[str]:
+    """Returns what is taken for granted of the own times of things that state none."""
+    said = []
+    for name in names:
+        perhaps = tree.work[name].perhaps
+        said += [COUNTED.format(f"{name}.{activity}") for activity in perhaps] or [NO_OWN_TIME.format(name)]
+    return said
+
+
 def in_turn(work: Work, name: str) -> list[str]:
     """Returns what is assumed of the calls of a thing where their order is not said."""
     return [IN_TURN.format(name)] if len(work.calls) > 1 and not work.ordered else []
@@ -173,6 +189,8 @@ def open_time(work: Work, name: str) -> str:
     for inner in work.calls:
         if facts := inner.missing_facts():
             return f"a bound on {inner.name}, for example {facts[0]}"
+    for activity in work.perhaps:
+        return role_of(name, activity)
     return f"a bound on the work of {name} (a deadline of each of its calls)"
 
 
@@ -191,7 +209,7 @@ def _build_call_tree(design: Design) -> CallTree:
         for name in group:
             outward = tuple(p for p in of_caller.get(name, ()) if not (name in group and p.callee in group))
             calls = CallsOfThing(name, outward, cases.get(name, ()), cyclic=name in looped)
-            work[name] = _work(serve_time(design, name), calls, work)
+            work[name] = _work(design, calls, work)
     callers: dict[str, list[str]] = {}
     for plan in plans:
         callers.setdefault(plan.callee, []).append(plan.caller)
@@ -217,7 +235,9 @@ class CallsOfThing:
         return all(case.in_order for case in self.cases)
 
 
-def _work(serve: Quantity | None, calls: CallsOfThing, work: Mapping[str, Work]) -> Work:
+def _work(design: Design, calls: CallsOfThing, work: Mapping[str, Work]) -> Work:
+    serve = serve_time(design, calls.name)
+    perhaps = unknown_activities(design, calls.name) if serve is None else {}
     limited: dict[RetryPolicy, None] = {}
     for plan in calls.plans:
         limited |= {plan: None} if _limited(plan) else dict.fromkeys(work[plan.callee].calls)
@@ -226,11 +246,12 @@ def _work(serve: Quantity | None, calls: CallsOfThing, work: Mapping[str, Work])
     ordered = calls.ordered and all(inner.ordered for inner in open_calls)
     return Work(
         serve, tuple(limited), tuple(_below(calls.plans, work)),
-        UNSTATED if calls.cyclic else answer_time(calls.name, serve, inside, ordered=calls.ordered),
+        UNSTATED if calls.cyclic else answer_time(calls.name, serve, inside, ordered=calls.ordered, perhaps=perhaps),
         calls.composed(lambda plan: end_of_call(plan, work[plan.callee], hangs=True), ENDS) or NO_CALLS,
         calls.composed(lambda plan: end_of_call(plan, work[plan.callee], hangs=False), ENDS) or NO_CALLS,
         _once(_unlimited(calls.plans, work)), _once(_retrying(calls.plans, work)), ordered, calls.cyclic,
         all(inner.complete for inner in open_calls) if serve is not None else _only_calls(calls, work),
+        perhaps,
     )  # fmt: skip
 
 

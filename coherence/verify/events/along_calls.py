@@ -14,7 +14,6 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.answer_times import ANSWERS, AnswerTime, through
 from coherence.verify.calls.attempts import ZERO
 from coherence.verify.calls.call_graph import (
-    NO_OWN_TIME,
     NO_WAIT,
     CallTree,
     Work,
@@ -22,6 +21,7 @@ from coherence.verify.calls.call_graph import (
     end_of_call,
     in_turn,
     open_time,
+    own_times,
 )
 from coherence.verify.calls.compositions import composed_case
 from coherence.verify.calls.retry_policies import RetryPolicy
@@ -177,5 +177,5 @@ def _assumed(tree: CallTree, name: str) -> Iterator[str]:
     """Yields what is taken for granted of the calls of a thing."""
     work = tree.work[name]
     yield from in_turn(work, name)
-    yield from (NO_OWN_TIME.format(silent) for silent in work.answer.silent if silent in tree.of_caller)
+    yield from own_times(tree, [silent for silent in work.answer.silent if silent in tree.of_caller])
     yield from (NO_WAIT.format(plan.callee) for plan in tree.of_caller[name])

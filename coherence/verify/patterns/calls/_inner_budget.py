@@ -23,7 +23,7 @@ from coherence.verify.calls.attempts import (
     started,
     timeline,
 )
-from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, Work, in_turn, of_one_gang
+from coherence.verify.calls.call_graph import NO_WAIT, CallTree, Enclosure, Work, in_turn, of_one_gang, own_times
 from coherence.verify.calls.claims import Numbers, term_fits
 from coherence.verify.calls.repairs import ended, fewer_tries, longer, offered, shorter, shorter_try
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
@@ -55,7 +55,7 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
         fact, of = plan.missing_facts()[0], (around.name, plan.name)
         yield question.undecided(f"needs {fact}", _places(plan, around), of, lacks_number=fact.is_number)
     if not late and not unsure:
-        yield from _together(question, subject, work, around)
+        yield from _together(question, subject, tree, around)
 
 
 def single_tries(question: Question, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
@@ -162,14 +162,14 @@ def _repairs(
     return offered(each, fewer, inside, longer(subject, around.place, end), *bounded)
 
 
-def _together(question: Question, subject: Subject, work: Work, around: Enclosure) -> Iterator[Finding]:
+def _together(question: Question, subject: Subject, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
     """Yields the calls together, with the thing's own time, where each alone would fit."""
-    limit = around.limit.low
+    work, limit = tree.work[around.inside], around.limit.low
     alone = all((end := known_end(plan)) is not None and end < limit for plan in work.calls)
     if alone and work.hanging.known >= limit and len(work.hanging.path) > 1:
         yield _too_many(question, subject, work, around)
     elif work.longest is not None and work.longest < limit:
-        yield _contained(question, work, around, work.longest)
+        yield _contained(question, tree, around, work.longest)
     elif work.longest is None and work.answer.open and not work.cyclic:
         needs = f"needs {work.answer.open[0]}, or a limit of the call: nothing bounds what {around.inside} spends on it"
         places, of = _all_places(work.calls, around), _names(work, around)
@@ -198,14 +198,15 @@ def _all_shorter(subject: Subject, path: Sequence[RetryPolicy], limit: Fraction,
     return repairs.proposal(*edits) if len(edits) == len(path) else None
 
 
-def _contained(question: Question, work: Work, around: Enclosure, longest: Fraction) -> Finding:
+def _contained(question: Question, tree: CallTree, around: Enclosure, longest: Fraction) -> Finding:
+    work = tree.work[around.inside]
     message = (
         f"whatever {around.inside} spends on its calls ({render_seconds(longest)} at most) ends before {around.text}"
     )
     numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls at their longest": (longest, "s")}
     evidence = arithmetic(numbers, certificate=term_fits(work.spent(work.hanging), around.limit.low))
     assumed = in_turn(work, around.inside)
-    assumed += [] if work.serve else [NO_OWN_TIME.format(around.inside)]
+    assumed += [] if work.serve else own_times(tree, [around.inside])
     inside = dict.fromkeys((around.inside, *(plan.callee for plan in work.through)))
     assumed += [NO_WAIT.format(name) for name in inside]
     places = _all_places(work.calls, around)

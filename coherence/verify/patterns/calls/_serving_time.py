@@ -14,9 +14,9 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.roles import role, started_apart, time_of, unknown_activities
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.answer_times import AnswerTime
+from coherence.verify.calls.answer_times import AnswerTime, role_of
 from coherence.verify.calls.attempts import ZERO, nice_above
-from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, call_tree, sent_again
+from coherence.verify.calls.call_graph import NO_WAIT, CallTree, Enclosure, call_tree, own_times, sent_again
 from coherence.verify.calls.claims import Numbers, at_most
 from coherence.verify.calls.repairs import longer, offered, waits, with_limit
 from coherence.verify.calls.retry_policies import RetryPolicy
@@ -104,13 +104,15 @@ def first_byte_of(plan: RetryPolicy, *, ends_waits: bool = False) -> str:
 
 
 def _unknown_role(subject: Subject, waiting: AnswerWait) -> tuple[str, list[Place]] | None:
-    """Returns the question for the role of an activity that is too long, where nothing says what it is to a caller."""
-    for name in waiting.time.silent:
-        for activity, span in unknown_activities(subject.design, name).items():
-            if span.high > waiting.around.limit.low:
-                needs = f"needs what {activity} of {name} is to a caller: `roles: {{{activity}: answer}}` or `apart`"
+    """Returns the question for the role of an activity of which nothing says what it is, where it would be too long."""
+    time, limit, work = waiting.time, waiting.around.limit.low, call_tree(subject.design).work
+    together = time.bound is not None and time.bound > limit
+    for name in time.silent:
+        for activity, span in work[name].perhaps.items():
+            if together or span.high > limit:
                 late = f"it takes {span}, and {waiting.around.text}"
-                return f"{needs} ({late})", [span.place.labelled("for a caller?"), waiting.limit_place]
+                places = [span.place.labelled("for a caller?"), waiting.limit_place]
+                return f"needs {role_of(name, activity)} ({late})", places
     return None
 
 
@@ -174,7 +176,7 @@ def _enough(question: Question, subject: Subject, waiting: AnswerWait, bound: Fr
     waits_long = f"a try of {around.name}" if around.plan is not None else around.name
     message = f"{waits_long} leaves {around.inside} the {render_seconds(bound)} that it may need{which}{inside}"
     evidence = arithmetic(waiting.numbers(), certificate=at_most(bound, around.limit.low))
-    assumed = [NO_OWN_TIME.format(name) for name in time.silent]
+    assumed = own_times(call_tree(subject.design), time.silent)
     assumed += ["no try inside fails"] if waiting.nested else []
     called = (call.callee.text for call in subject.design.calls if call.name in time.inside and call.callee)
     assumed += [NO_WAIT.format(name) for name in dict.fromkeys((around.inside, *called))]

@@ -50,7 +50,6 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_start, least, start, started, timeline
 from coherence.verify.calls.call_graph import (
     CANCELS,
-    NO_OWN_TIME,
     NO_WAIT,
     CallTree,
     Enclosure,
@@ -59,6 +58,7 @@ from coherence.verify.calls.call_graph import (
     enclosure_of,
     in_turn,
     open_time,
+    own_times,
 )
 from coherence.verify.calls.claims import Numbers, bounded_sum, term_fits
 from coherence.verify.calls.repairs import longer, offered, shorter
@@ -77,7 +77,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         works = work.serve or work.calls or work.retrying or work.answer.stated
         if around is not None and works and not tree.on_cycle(plan):
             silent = tuple(name for name in work.answer.silent if name in tree.of_caller)
-            yield from _answer(subject, Left(plan, work, around, silent, _cut_above(tree, plan)))
+            yield from _answer(subject, tree, Left(plan, work, around, silent, _cut_above(tree, plan)))
 
 
 def _cut_above(tree: CallTree, plan: RetryPolicy) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class Left:
         return in_turn(self.work, self.callee)
 
 
-def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
+def _answer(subject: Subject, tree: CallTree, left: Left) -> Iterator[Finding]:
     plan, work, limit = left.plan, left.work, left.limit
     on_timeout = plan.call.on_timeout.text if plan.call.on_timeout else ""
     late = work.behind.low >= limit if work.calls or work.retrying else work.behind.low > limit
@@ -141,7 +141,7 @@ def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
         need = f"{left.callee} may need {render_seconds(work.behind.low)}, the caller waits {render_seconds(limit)}"
         yield QUESTION.undecided(f"needs on_timeout of {plan.name}: {need}", _places(left), left.of)
     elif on_timeout == "abandon":
-        yield _in_time(left)
+        yield _in_time(tree, left)
 
 
 def _first_byte(subject: Subject, left: Left) -> Quantity | None:
@@ -164,7 +164,7 @@ def _cancelled(left: Left) -> Finding:
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed)
 
 
-def _in_time(left: Left) -> Finding:
+def _in_time(tree: CallTree, left: Left) -> Finding:
     plan, work, limit = left.plan, left.work, left.limit
     if copies_of_try(plan.call) > 1:
         needs = f"needs `on_timeout: cancel` of {plan.name}: of two copies one is left when the other has answered"
@@ -179,7 +179,7 @@ def _in_time(left: Left) -> Finding:
     certificate = term_fits(work.spent(work.unhung), limit, strict=bool(work.calls))
     evidence = arithmetic(left.numbers, certificate=certificate)
     inside = dict.fromkeys((left.callee, *(inner.callee for inner in (*work.calls, *work.through))))
-    assumed = [*left.in_turn, *(NO_OWN_TIME.format(name) for name in left.silent)]
+    assumed = [*left.in_turn, *own_times(tree, left.silent)]
     assumed += [*(NO_WAIT.format(name) for name in inside), *(CANCELS.format(name) for name in left.cut)]
     margin = work.behind.high < limit
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed, margin=margin)

@@ -47,7 +47,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
 from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, last_end, least, timeline
-from coherence.verify.calls.call_graph import CANCELS, NO_OWN_TIME, call_tree
+from coherence.verify.calls.call_graph import CANCELS, call_tree, own_times
 from coherence.verify.calls.claims import Numbers, bounded_sum, call_ends
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
 from coherence.verify.calls.retry_policies import RetryPolicy, known_failures, longest_end
@@ -178,11 +178,7 @@ def _assumptions(subject: Subject, plan: RetryPolicy, drain: Drain) -> list[str]
     tree = call_tree(subject.design)
     silent = [name for name in tree.work[plan.callee].answer.silent if name in tree.of_caller]
     drained = [WAITS.format(drain.thing)] if drain.waits else []
-    alone = (
-        [f"all tries of {plan.name} go to the one member"]
-        if plan.retries
-        else [NO_OWN_TIME.format(name) for name in silent]
-    )
+    alone = [f"all tries of {plan.name} go to the one member"] if plan.retries else own_times(tree, silent)
     return [NO_NEW_CALLS, *drained, *alone, *([LONGEST_PAUSES] if plan.backoff.varies else [])]
 
 
