@@ -59,6 +59,9 @@ MEMBERS = frozenset({
     *STATES["wanted"], "count", "members", "size", "workers", "nodes", "servers", "jobs", *COUNTS["available"],
 })  # fmt: skip
 
+# What a limit stands for one of, as `per`: one member, whatever the thing is called.
+MEMBER = ("replica", "member", "copy", "instance", "pod", "server", "worker", "node", "host", "engine")
+
 # What a timer does, by the first word of `then`.
 ACTIONS: Mapping[str, tuple[str, ...]] = {
     "ends": (

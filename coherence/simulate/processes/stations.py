@@ -15,6 +15,7 @@ from coherence.base.units import ONE, SECOND
 from coherence.language.design import Component, Design, Limit
 from coherence.language.distributions import quantile_points
 from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity
@@ -113,6 +114,7 @@ def _station(
         component.name, servers, service, room=_room(design, name), plan=onward, by_source=own,
         shed_above=_shed(design, name, notes), cases=flow.cases.get(name, ()), **_discipline(component),
         restarts=restarts_of(design, pool, notes, refused=_refused(design, component, pool)),
+        at_once=slots_of(design, pool, []),
     )  # fmt: skip
 
 
@@ -130,6 +132,8 @@ def _refused(design: Design, component: Component, pool: Component) -> str:
     """Returns why members of a station cannot begin anew in a run; nothing where they can."""
     if component.discipline is not None and component.discipline.text.startswith("preemptive"):
         return f"requests of {component.name} change between members (preemptive)"
+    if slots_of(design, pool, []) > 1:
+        return f"a member of {pool.name} works on several requests at once, and all of them would begin anew"
     if _scaling(design, pool) is not None:
         return f"loops set how many of {pool.name} there are, and do not see which of them start"
     return ""
@@ -162,6 +166,21 @@ def _of_capacity(pool: Component, service: Service, notes: list[str]) -> tuple[i
 
 
 def _servers(design: Design, pool: Component, notes: list[str]) -> int | None:
+    """Returns how many requests the members of a pool work on at once; None where no number of members is stated."""
+    members = _members(design, pool, notes)
+    return None if members is None else members * slots_of(design, pool, notes)
+
+
+def slots_of(design: Design, pool: Component, notes: list[str]) -> int:
+    """Returns how many requests each member of a pool works on at once, where their time is stated, and notes it."""
+    slots = member_slots(design, pool.name)
+    if slots is None or not slots.limits or any(key in pool.constants for key in RATES_EACH):
+        return 1
+    notes.append(f"a member of {pool.name} works on {int(slots.low)} at once, each of which takes its own time")
+    return int(slots.low)
+
+
+def _members(design: Design, pool: Component, notes: list[str]) -> int | None:
     if isinstance(pool.copies, Quantity):
         return max(0, int(lower(pool.copies, f"copies of {pool.name}", notes)))
     for loop in design.loops.values():

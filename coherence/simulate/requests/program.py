@@ -122,6 +122,7 @@ class Station:
     `by_source`: source -> the service of its requests; those of others, and the mean of all, are `service`.
     `cases`: the plans of which each try follows one, drawn by their weights, in place of `plan`.
     `restarts`: when its servers begin anew; an answer that comes at the same instant comes first.
+    `at_once`: how many of its servers are one member.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Station:
     by_source: Mapping[str, Service] = field(default_factory=dict)
     cases: tuple[PlanShare, ...] = ()
     restarts: MemberRestarts | None = None
+    at_once: int = 1
 
 
 @dataclass(frozen=True)

@@ -319,7 +319,8 @@ class Coupled:
 
     def _set_servers(self, world: View) -> None:
         for station, path in self.processes.scaled.items():
-            self.run.set_servers(station, max(0, int(world.value(path))))
+            members = max(0, int(world.value(path)))
+            self.run.set_servers(station, members * self.meter.stations[station].at_once)
         for owner, paths in self.processes.weighted.items():
             self.run.set_weights(owner, [max(0.0, float(world.value(path))) for path in paths])
 

@@ -143,11 +143,12 @@ def of_tiers(powers: Sequence[TierPower], program: Program, result: RequestResul
     time = result.end - result.start
     answers = sum(result.counters[f"{source.name}.completed"] for source in program.sources if not source.again)
     shown = result.series["time"] >= setting.warmup
+    at_once = {station.name: station.at_once for station in program.stations}
     for tier in powers if time > 0 and shown.any() else ():
         watts, awake = 0.0, 0.0
         for station, devices in tier.held:
-            members = float(result.series[f"{station}.servers"][shown].mean())
-            busy = min(result.work[f"{station}.busy_seconds"] / time, members)
+            members = float(result.series[f"{station}.servers"][shown].mean()) / at_once[station]
+            busy = min(result.work[f"{station}.busy_seconds"] / time / at_once[station], members)
             watts += devices * (members * tier.idle + busy * (tier.full - tier.idle))
             awake += devices * members
         resting = max(tier.devices - awake, 0.0)

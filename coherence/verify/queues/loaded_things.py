@@ -7,17 +7,22 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.language.design import Limit
+from coherence.language.entries.member_slots import ALONE, MemberSlots
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.facts.design_facts import DesignFacts, copies, scaling
 from coherence.verify.facts.limits import in_flight_limits, perhaps_in_flight
 from coherence.verify.facts.writers import Writer
-from coherence.verify.queues.offered_load import OfferedRate, each_serves, member_rate, offered
+from coherence.verify.queues.member_rates import server_rate, servers_of_member, slots_places
+from coherence.verify.queues.offered_load import OfferedRate, each_serves, offered, own_time
 
 
 @dataclass(frozen=True)
 class LoadedThing:
-    """A thing with what is asked of it, what one member serves, and the fewest and most members it may have."""
+    """A thing with what is asked of it, what one server serves, and the fewest and most servers it may have.
+
+    A server is a member, or one of the requests that each of them works on at once (`at_once`).
+    """
 
     thing: str
     demand: OfferedRate
@@ -27,10 +32,16 @@ class LoadedThing:
     scaled: bool
     slots: tuple[Limit, Quantity] | None = None  # a limit of requests in flight that lets fewer members work
     perhaps: tuple[Limit, Quantity | None] | None = None  # one that may do so: at times, in places, by no number
+    at_once: MemberSlots = ALONE
+
+    @property
+    def members(self) -> tuple[int, int]:
+        """Returns the fewest and most members, whatever each works on at once."""
+        return math.ceil(self.few / self.at_once.low), math.floor(self.many / self.at_once.high)
 
     @property
     def working(self) -> Fraction:
-        """Returns how many members work at once for certain, with all that it may be given."""
+        """Returns how many servers work at once for certain, with all that it may be given."""
         members = Fraction(self.many if self.scaled else self.few)
         return min(members, self.slots[1].low) if self.slots is not None else members
 
@@ -59,9 +70,10 @@ class LoadedThing:
 
     @property
     def numbers(self) -> Numbers:
+        one, servers = ("one request at a time", "at once") if self.at_once.limits else ("one member", "members")
         return {
-            "asked": (self.demand.high, "req/s"), "one member": (self.each.low, "req/s"),
-            "members": (self.working, ""), "capacity": (self.capacity, "req/s"),
+            "asked": (self.demand.high, "req/s"), one: (self.each.low, "req/s"),
+            servers: (self.working, ""), "capacity": (self.capacity, "req/s"),
         }  # fmt: skip
 
 
@@ -70,14 +82,28 @@ def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     from coherence.verify.queues.mixed_service import mixed_rate
 
     demand, members = offered(facts, thing), copies(facts, thing)
-    each = member_rate(facts, thing) or mixed_rate(facts, thing)
+    each = server_rate(facts, thing)
+    each = mixed_rate(facts, thing) if each is None else each
     if demand is None or each is None or members is None or members.low is None or members.high is None:
         return None
     scaled = any(not _only_lowers(writer) for writer in scaling(facts, thing))
     few, many = math.ceil(members.low), math.floor(members.high)
     if many < 1:
         return None
-    return _with_slots(facts, LoadedThing(thing, demand, each, few, many, scaled))
+    slots = servers_of_member(facts, thing)
+    few, many = math.floor(few * slots.low), math.floor(many * slots.high)
+    open_ = "" if demand.low >= many * each.high else _mean(facts, thing, demand)
+    each = replace(each, places=(*each.places, *slots_places(slots)), open=each.open or open_)
+    return _with_slots(facts, LoadedThing(thing, demand, each, few, many, scaled, at_once=slots))
+
+
+def _mean(facts: DesignFacts, thing: str, load: OfferedRate) -> str:
+    """Returns what to ask where only a range of the time of a request is said, and no mean."""
+    service, time = each_serves(facts, thing), own_time(facts, thing)
+    if time is None or time.exact or service is None or service[0] is not time:
+        return ""
+    of = load.names[0] if load.names else "its workload"
+    return f"the mean time of a request at {thing}, in {time} (`service: {{mean: ...}}` of {of})"
 
 
 def _only_lowers(writer: Writer) -> bool:

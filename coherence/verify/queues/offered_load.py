@@ -15,12 +15,12 @@ from math import prod
 from coherence.base.places import Place
 from coherence.language.call_cases import moved_by, weights
 from coherence.language.design import Call, Component, Design
+from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.implied import EACH
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
-from coherence.language.words import STATES
 from coherence.language.workloads import Burst, Randomness, Workload
 from coherence.model.model import Interval, interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
@@ -31,7 +31,6 @@ from coherence.verify.facts.ranges import encloses, enclosure, is_sum_of
 
 ARRIVING = ("arrivals", "load")
 PLAIN = ("replica_pool", "retrying_clients")  # parts whose members serve one request at a time
-RUNNING = ("running", *STATES["in work"])  # a cap on these lets a member serve several
 
 
 @dataclass(frozen=True)
@@ -274,7 +273,10 @@ def _computed(facts: DesignFacts, tree: Tree, place: Place) -> OfferedRate | Non
 
 
 def each_serves(facts: DesignFacts, thing: str) -> tuple[Quantity, bool] | None:
-    """Returns what one member serves: a rate (True), or the mean time of a request (False); None where not said."""
+    """Returns what one member serves: a rate (True), or the mean time of a request (False); None where not said.
+
+    The time is that of the workload; where limits say how many requests a member works on at once, its own too.
+    """
     rate = next((given for _, given in _stated_rates(facts, thing) if _is_served(given)), None)
     if isinstance(rate, Quantity):
         return rate, True
@@ -286,7 +288,14 @@ def each_serves(facts: DesignFacts, thing: str) -> tuple[Quantity, bool] | None:
     reaching = [facts.design.workload[name] for name in load.names]
     means = [mean for workload in reaching if (mean := mean_service(workload)) is not None and mean.low > 0]
     alone = len(means) == len(reaching) == 1 and alone_at(facts, reaching[0], thing)
-    return (means[0], False) if alone else None
+    own = own_time(facts, thing) if not alone and not any(w.service is not None for w in reaching) else None
+    return (means[0], False) if alone else (own, False) if own is not None else None
+
+
+def own_time(facts: DesignFacts, thing: str) -> Quantity | None:
+    """Returns a thing's own time of a request where limits say how many of them a member works on at once."""
+    slots, time = member_slots(facts.design, thing), time_of(facts.design.components.get(thing), "answer")
+    return time if slots is not None and slots.limits and time and time.low > 0 and _alone(facts, thing) else None
 
 
 def _stated_rates(facts: DesignFacts, thing: str) -> Iterator[tuple[str, Quantity | Formula | Word]]:
@@ -322,12 +331,14 @@ def contested(facts: DesignFacts, thing: str) -> tuple[str, Place] | None:
 
 
 def alone_at(facts: DesignFacts, workload: Workload, thing: str) -> bool:
-    """Decides whether members of a thing serve all of a workload, one request at a time each, and nobody else does."""
+    """Decides whether members of a thing serve all of a workload, so many at a time each as is said, and nobody else
+    does.
+    """
     return _serves_all(facts, workload, thing) and contested(facts, thing) is None
 
 
 def _serves_all(facts: DesignFacts, workload: Workload, thing: str) -> bool:
-    return _one_by_one(facts, thing) and _only_server(facts, workload, thing)
+    return _alone(facts, thing) and _only_server(facts, workload, thing)
 
 
 def _only_server(facts: DesignFacts, workload: Workload, thing: str) -> bool:
@@ -356,34 +367,9 @@ def _own_rate(facts: DesignFacts, thing: str) -> bool:
     return any(key.startswith(EACH) for name in served if name in components for key in components[name].constants)
 
 
-def _one_by_one(facts: DesignFacts, thing: str) -> bool:
-    """Decides whether each member serves one request at a time, and all of it itself."""
+def _alone(facts: DesignFacts, thing: str) -> bool:
+    """Decides whether each member serves a known number of requests at a time, and all of each itself."""
     component = facts.design.components.get(thing)
     batches = component is not None and component.part is not None and component.part.text not in PLAIN
     calls_on = any(call.caller is not None and call.caller.text == thing for call in facts.design.calls)
-    return not batches and not calls_on and not any(f"{thing}.{word}" in facts.counted for word in RUNNING)
-
-
-def _longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
-    """Returns the `max` that cuts the services of one member, where the mean of what it leaves is not their mean."""
-    from coherence.verify.queues.service_means import longest_service_of
-
-    load, served = offered(facts, thing), each_serves(facts, thing)
-    if load is None or served is None or served[1]:
-        return None
-    return longest_service_of(facts.design.workload[load.names[0]])
-
-
-def member_rate(facts: DesignFacts, thing: str) -> OfferedRate | None:
-    """Returns requests per second of one member, as a range; open where a longest service makes it serve more."""
-    service = each_serves(facts, thing)
-    if service is None:
-        return None
-    quantity, is_rate = service
-    low, high = (quantity.low, quantity.high) if is_rate else (1 / quantity.high, 1 / quantity.low)
-    rate = OfferedRate(low, high, high, (quantity.place.labelled("one member serves this"),))
-    cut = _longest_service(facts, thing)
-    if cut is None:
-        return rate
-    places = (*rate.places, cut.place.labelled("nothing takes longer"))
-    return replace(rate, places=places, open=f"the mean of the services that `max: {cut}` cuts")
+    return not batches and not calls_on and member_slots(facts.design, thing) is not None

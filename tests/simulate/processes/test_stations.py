@@ -11,6 +11,8 @@ from coherence.language.reading import read_text
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import RequestRun
 from coherence.simulate.requests.program import Service
+from coherence.simulate.study.samples import study
+from coherence.simulate.study.setting import Setting
 
 TWO = """\
 coherence: 1
@@ -96,3 +98,37 @@ def test_the_room_of_a_queue_is_the_larger_of_cap_and_floor(most: str, room: flo
     text = f"{TWO}limits: {{q: {{counts: s.waiting, at_most: {most}, when_full: reject}}}}\n"
     (station,) = processes(read_text(text, "d.yaml")).program.stations
     assert station.room == room
+
+
+SLOTS = """\
+coherence: 1
+workload: {{chat: {{rate: 30 req/s, service: {{mean: 1 s}}}}}}
+components: {{node: {copies}}}
+calls: [{{from: chat, to: node, per_try: 3 s, tries: 2, on_timeout: cancel}}]
+{rest}
+"""
+LOOP = """\
+loops:
+  out:
+    trigger: node.backlog > 3
+    timescale: {{period: 10 s}}
+    actuation: {{signal: node.desired, law: step, by: {by}, from: {by}, bounds: [{by}, {most}]}}
+"""
+LIMIT = "limits: {slots: {counts: node.ongoing, at_most: 8, per: replica, when_full: wait}}\n"
+
+
+@pytest.mark.parametrize(
+    ("member", "server"),
+    [
+        (SLOTS.format(copies="{copies: 4}", rest=LIMIT), SLOTS.format(copies="{copies: 32}", rest="")),
+        (
+            SLOTS.format(copies="{}", rest=LIMIT + LOOP.format(by=1, most=6)),
+            SLOTS.format(copies="{}", rest=LOOP.format(by=8, most=48)),
+        ),
+    ],
+    ids=["fixed", "scaled"],
+)
+def test_members_that_work_on_eight_at_once_run_as_eight_times_as_many(member: str, server: str) -> None:
+    setting = Setting(until=60.0, warmup=0.0, seeds=(1, 2))
+    several, single = (study(read_text(design, "d.yaml"), setting).readings for design in (member, server))
+    assert [(r.of, r.what, r.value) for r in several] == [(r.of, r.what, r.value) for r in single]

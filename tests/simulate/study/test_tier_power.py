@@ -37,6 +37,13 @@ def test_a_tier_draws_what_its_devices_do() -> None:
     )
 
 
+def test_members_that_serve_several_at_once_draw_by_the_share_of_these() -> None:
+    limit = "limits: {slots: {counts: pool.ongoing, at_most: 4, per: replica, when_full: wait}}\n"
+    several = values(TEXT.replace("copies: 8", "copies: 2") + limit)  # 2 devices, 6 of 8 requests at once
+    assert several["power"] == pytest.approx(2 * 60 + 6 / 4 * 340 + 8 * 10, rel=0.03)
+    assert several["held by nobody"] == pytest.approx(80)
+
+
 SLEEP = """coherence: 1
 workload: {r: {rate: 2 req/s, service: {mean: 1 s, cv: 0}}}
 infrastructure: {tiers: {gpu: {count: 10, idle_power: 60 W, full_power: 400 W, sleep_power: 10 W}}}

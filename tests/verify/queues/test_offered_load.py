@@ -9,7 +9,8 @@ import pytest
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.queues.offered_load import each_serves, member_rate, offered
+from coherence.verify.queues.member_rates import member_rate
+from coherence.verify.queues.offered_load import each_serves, offered
 from tests.verify.affine_rows import figures
 
 CALLED = """

@@ -106,13 +106,14 @@ def first_byte_of(plan: RetryPolicy, *, ends_waits: bool = False) -> str:
 def _unknown_role(subject: Subject, waiting: AnswerWait) -> tuple[str, list[Place]] | None:
     """Returns the question for the role of an activity of which nothing says what it is, where it would be too long."""
     time, limit, work = waiting.time, waiting.around.limit.low, call_tree(subject.design).work
-    together = time.bound is not None and time.bound > limit
-    for name in time.silent:
-        for activity, span in work[name].perhaps.items():
-            if together or span.high > limit:
-                late = f"it takes {span}, and {waiting.around.text}"
-                places = [span.place.labelled("for a caller?"), waiting.limit_place]
-                return f"needs {role_of(name, activity)} ({late})", places
+    perhaps = [(name, *own) for name in time.silent for own in work[name].perhaps.items()]
+    all_of_them = sum((span.high for *_, span in perhaps), ZERO)
+    decides = time.bound is not None and time.bound - all_of_them <= limit < time.bound
+    for name, activity, span in perhaps:
+        if decides or span.high > limit:
+            late = f"it takes {span}, and {waiting.around.text}"
+            places = [span.place.labelled("for a caller?"), waiting.limit_place]
+            return f"needs {role_of(name, activity)} ({late})", places
     return None
 
 

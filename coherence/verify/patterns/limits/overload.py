@@ -9,6 +9,10 @@ there) bounds the queue and not the loss: it is said as a note.  Bursts that com
 by their mean over a long time, a burst that comes once does not; retries are the matter of `metastable-retries`.
 Where somebody else sends there too, through others or not, of whom no workload says how often, nothing is proved.
 
+A limit of what each member works on (`counts: api.ongoing, at_most: 16, per: replica`) makes a member that many
+servers, each of which takes the stated time: that of the workload (`service`), else the thing's own (`takes`), of which
+a range is no mean.
+
 A limit in a window that makes its callers wait (`counts: attempts(api), at_most: q, window: W, when_full: wait`) is a
 thing that serves q / W: more first tries than that, and those that wait are more with each second.
 
@@ -57,6 +61,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Call, Limit
+from coherence.language.entries.member_slots import RUNNING
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
@@ -67,18 +72,14 @@ from coherence.verify.facts.limits import cap, place_of, undecided_by
 from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
-from coherence.verify.queues.offered_load import (
-    RUNNING,
-    OfferedRate,
-    contested,
-    member_rate,
-    offered,
-)
+from coherence.verify.queues.member_rates import member_rate
+from coherence.verify.queues.offered_load import OfferedRate, contested, offered
 from coherence.verify.timers.removals import Departure, departures, paths
 
 REGARDLESS = frozenset({"time", "members", "order", "law"})
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=REGARDLESS)
 QUESTIONS = (QUESTION,)
+TOGETHER = "a request of {} takes its time, also where its member works on {} at once"
 WAITING = STATES["waiting"]
 
 
@@ -142,6 +143,7 @@ def _same_time(facts: DesignFacts, station: LoadedThing) -> Iterator[Place]:
 def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
     calls = [call.name for call in facts.design.calls if call.callee is not None and call.callee.text == station.thing]
     slots = [station.slots[0].name] if station.slots is not None else []
+    slots += [limit.name for limit in station.at_once.limits]
     return (station.thing, *station.demand.names, *calls, *scalers(facts, station.thing), *slots)
 
 
@@ -151,7 +153,7 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         yield _enough(facts, station, places)
         return
     if station.each.open:
-        needs = f"needs {station.each.open}: uncut, {station.thing} serves {_per(station.capacity)}"
+        needs = f"needs {station.each.open}: {station.thing} serves {_per(station.capacity)} at least"
         needs = f"{needs}, {_demand_text(demand)} are asked"
         yield QUESTION.undecided(needs, places, _of(facts, station))
         return
@@ -236,8 +238,9 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
             where,
             (*_of(facts, station), certain.name),
         )
-    scaled = as_many(facts, station.thing, station.many) if station.scaled else ()
-    return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled))
+    scaled = as_many(facts, station.thing, station.members[1]) if station.scaled else ()
+    together = (TOGETHER.format(station.thing, station.at_once.text),) if station.at_once.high > 1 else ()
+    return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled, *together))
 
 
 def members_stay(facts: DesignFacts, thing: str) -> tuple[Departure | None, tuple[str, ...]]:
@@ -271,7 +274,8 @@ def sheds(facts: DesignFacts, station: LoadedThing) -> Iterator[Limit]:
 
 def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Repair]:
     """As many members as serve it with a fifth to spare, or fewer requests."""
-    enough = math.ceil(station.demand.high / station.each.low * Fraction(6, 5)) + 1
+    member = station.each.low * station.at_once.low
+    enough = math.ceil(station.demand.high / member * Fraction(6, 5)) + 1
     stated = facts.quantities.get(f"{station.thing}.copies")
     if stated is not None:
         repair = repairs.proposal(repairs.change(subject, stated, Fraction(enough)))
@@ -361,7 +365,7 @@ def _waits(
         evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
         return QUESTION.proved(message, places, of, evidence, margin=wait < patience.low)
     if station.each.open:
-        return QUESTION.undecided(f"needs {station.each.open}: uncut, {last} of {patience}", places, of)
+        return QUESTION.undecided(f"needs {station.each.open}: {last} of {patience} at most", places, of)
     message, witness = _useless(bound, waiter, wait, most - patience.low * rate)
     return QUESTION.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=False,

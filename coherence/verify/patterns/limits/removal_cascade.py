@@ -66,7 +66,8 @@ from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits._withheld import absences as cap_absences
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.offered_load import OfferedRate, member_rate, offered
+from coherence.verify.queues.member_rates import member_rate
+from coherence.verify.queues.offered_load import OfferedRate, offered
 from coherence.verify.timers.removals import (
     LEFT,
     Removal,

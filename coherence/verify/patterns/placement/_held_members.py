@@ -8,12 +8,12 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.language.calls import Call
 from coherence.language.design import Design, Limit
+from coherence.language.entries.member_slots import RUNNING, member_slots
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import in_flight_limits
 from coherence.verify.patterns.limits.overload import members_stay
-from coherence.verify.queues.offered_load import RUNNING
 from coherence.verify.timers.removals import Departure
 
 
@@ -47,15 +47,17 @@ def member_count(facts: DesignFacts, thing: str) -> MemberCount | None:
     members = copies(facts, thing)
     if members is None or members.low is None or members.high is None:
         return None
-    counted = {thing, f"{thing}.requests"}
+    counted, own = {thing, f"{thing}.requests"}, member_slots(facts.design, thing)
     running = [
         (limit, limit.at_most)
-        for word in RUNNING for limit in facts.counted.get(f"{thing}.{word}", ()) if isinstance(limit.at_most, Quantity)
+        for word in RUNNING for limit in facts.counted.get(f"{thing}.{word}", ())
+        if own is None and isinstance(limit.at_most, Quantity)
     ]  # fmt: skip
-    least = min((*in_flight_limits(facts.design, counted), *running), key=lambda own: own[1].low, default=None)
-    slots = least if least is not None and least[1].low < members.high else None
-    few = members.low if slots is None else min(members.low, slots[1].low)
-    many = members.high if slots is None else min(members.high, slots[1].high)
+    few, many = (members.low * own.low, members.high * own.high) if own is not None else (members.low, members.high)
+    least = min((*in_flight_limits(facts.design, counted), *running), key=lambda pair: pair[1].low, default=None)
+    slots = least if least is not None and least[1].low < many else None
+    few = few if slots is None else min(few, slots[1].low)
+    many = many if slots is None else min(many, slots[1].high)
     return MemberCount(few, many, slots, *members_stay(facts, thing))
 
 

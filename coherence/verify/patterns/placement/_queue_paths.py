@@ -26,6 +26,7 @@ from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
 from coherence.verify.patterns.limits.overload import WAITING, LoadedThing, station_of
+from coherence.verify.queues.member_rates import servers_of_member
 from coherence.verify.queues.offered_load import each_serves, offered
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ class CallPaths:
         if not self.fewest or not station.scaled or station.few == station.many:
             return _passed(self.facts, station)
         loops = " and ".join(scalers(self.facts, thing))
-        needs, fewer = f"how soon {loops} gives {thing} more than {station.few}", replace(station, scaled=False)
+        needs, fewer = f"how soon {loops} gives {thing} more than {station.members[0]}", replace(station, scaled=False)
         path = _passed(self.facts, fewer) if station.few else unbounded(needs)
         return replace(path, open=path.open or needs)
 
@@ -329,9 +330,14 @@ def _held_by(facts: DesignFacts, call: Call, thing: str) -> Fraction | None:
 def held_up(facts: DesignFacts, names: Iterable[str]) -> Iterator[str]:
     """Yields limits that make requests of one of these names wait before they come to a queue."""
     heads = set(names)
+    served = {slot.name for name in heads for slot in servers_of_member(facts, name).limits}  # each is a server
     for limit in facts.design.limits.values():
         counted = names_of(limit.counts.tree) if limit.counts is not None and not limit.rejects else ()
-        if limit.at_most is not None and heads & {path.partition(".")[0] for path in counted}:
+        if (
+            limit.at_most is not None
+            and limit.name not in served
+            and heads & {path.partition(".")[0] for path in counted}
+        ):
             yield f"how long requests wait for {limit.name}"
 
 

@@ -180,7 +180,7 @@ def _assumed(facts: DesignFacts, branches: tuple[WeightedPool, ...]) -> Iterator
     """Yields what a proof takes for granted: of a pool that loops scale, the most members."""
     yield FIRST
     for pool in (branch.pool for branch in branches if branch.pool.scaled):
-        yield from as_many(facts, pool.thing, pool.many)
+        yield from as_many(facts, pool.thing, pool.members[1])
 
 
 def _places(branch: WeightedPool) -> Iterator[Place]:

@@ -137,7 +137,7 @@ def _assumed(facts: DesignFacts) -> tuple[str, ...]:
     from coherence.verify.facts.design_facts import as_many
 
     scaled = (pool for pool in _pools(facts) if pool.scaled)
-    return (FIRST, *(words for pool in scaled for words in as_many(facts, pool.thing, pool.many)))
+    return (FIRST, *(words for pool in scaled for words in as_many(facts, pool.thing, pool.members[1])))
 
 
 def _serves(facts: DesignFacts) -> bool:

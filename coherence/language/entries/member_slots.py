@@ -1,0 +1,65 @@
+"""Reads how many requests each member of a thing works on at once, from the limits on what is in its work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.queries import cached
+from coherence.language.design import Design, Limit
+from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.expressions.tree import Name
+from coherence.language.schema_kinds import Quantity
+from coherence.language.words import MEMBER, STATES
+
+RUNNING = ("running", *STATES["in work"])  # what a limit counts that lets a member work on several requests
+
+
+@dataclass(frozen=True)
+class MemberSlots:
+    """How many requests a member works on at once, `low` to `high`, and the limits that say so; without any it is 1."""
+
+    low: Fraction = Fraction(1)
+    high: Fraction = Fraction(1)
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Returns the number of requests as people write it."""
+        return f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+
+
+ALONE = MemberSlots()
+
+
+@cached
+def _in_work(design: Design) -> dict[str, list[Limit]]:
+    """Returns the limits on what is in work, by the thing whose requests they count."""
+    found: dict[str, list[Limit]] = {}
+    for limit in design.limits.values():
+        path = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
+        thing, _, word = path.rpartition(".")
+        if thing and word in RUNNING:
+            found.setdefault(thing, []).append(limit)
+    return found
+
+
+def member_slots(design: Design, thing: str) -> MemberSlots | None:
+    """Returns how many requests each member of a thing works on at once; None where its limits do not say it."""
+    limits = _in_work(design).get(thing, [])
+    numbers = [_of_one_member(design, thing, limit) for limit in limits]
+    stated = [number for number in numbers if number is not None and number.low >= 1]
+    if len(stated) < len(limits):
+        return None
+    if not stated:
+        return ALONE
+    return MemberSlots(min(q.low for q in stated), min(q.high for q in stated), tuple(limits))
+
+
+def _of_one_member(design: Design, thing: str, limit: Limit) -> Quantity | None:
+    """Returns the number of a limit that holds for each member at every time, or of the only member there is."""
+    copies = design.components[thing].copies if thing in design.components else None
+    alone = limit.per is None and isinstance(copies, Quantity) and copies.low == copies.high == 1
+    each = limit.per is not None and limit.per.text in (*MEMBER, thing)
+    partly = limit.window is not None or limit.during is not None or limit.scope is not None or limit.actions
+    return most_allowed(design, limit) if (alone or each) and not partly and limit.at_least is None else None
