@@ -14,7 +14,7 @@ from coherence.base.places import Place
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import least_allowed, most_allowed
-from coherence.language.entries.member_slots import member_slots
+from coherence.language.entries.member_slots import ALONE, member_slots
 from coherence.language.expressions.tree import Arithmetic, Name, Number
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity
@@ -212,8 +212,8 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
     if contested(known(subject), name) is not None:
         return None
     mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
-    slots = member_slots(subject.design, name)
-    if leaf and slots and few is not None and many is not None and isinstance(mean, Quantity) and mean.low > 0:
+    slots = member_slots(subject.design, name) or ALONE
+    if leaf and few is not None and many is not None and isinstance(mean, Quantity) and mean.low > 0:
         return ServingCapacity(few * slots.low / mean.high, many * slots.high / mean.low, mean.place)
     return None
 

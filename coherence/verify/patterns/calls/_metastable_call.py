@@ -9,7 +9,7 @@ from fractions import Fraction
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import least_allowed, most_allowed
-from coherence.language.entries.member_slots import member_slots
+from coherence.language.entries.member_slots import ALONE, member_slots
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
@@ -62,8 +62,7 @@ def facts(subject: Subject, load: AmplifiedLoad) -> CallFacts | None:
         return None
     number = copies(known(subject), load.callee)
     servers = int(number.low) if number is not None and number.low is not None and number.low >= 1 else 0
-    slots = member_slots(subject.design, load.callee)
-    servers *= int(slots.low) if slots is not None else 0
+    servers *= int((member_slots(subject.design, load.callee) or ALONE).low)
     cv = load.workload.service.cv if isinstance(load.workload.service, Spread2) else None
     absent = [] if servers else [f"copies of {load.callee}"]
     absent += [f"fewer copies of {load.callee}"] if servers > MOST_SERVERS else []
