@@ -35,13 +35,13 @@ ALONE = MemberSlots()
 @cached
 def _in_work(design: Design) -> dict[str, list[Limit]]:
     """Returns the limits on what is in work, by the thing whose requests they count."""
-    found: dict[str, list[Limit]] = {}
+    by_thing: dict[str, list[Limit]] = {}
     for limit in design.limits.values():
         path = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
         thing, _, word = path.rpartition(".")
         if thing and word in RUNNING:
-            found.setdefault(thing, []).append(limit)
-    return found
+            by_thing.setdefault(thing, []).append(limit)
+    return by_thing
 
 
 def member_slots(design: Design, thing: str) -> MemberSlots | None:

@@ -172,11 +172,11 @@ def call_tree(design: Design) -> CallTree:
 
 def own_times(tree: CallTree, names: Iterable[str]) -> list[str]:
     """Returns what is taken for granted of the own times of things that state none."""
-    said = []
+    assumed = []
     for name in names:
         perhaps = tree.work[name].perhaps
-        said += [COUNTED.format(f"{name}.{activity}") for activity in perhaps] or [NO_OWN_TIME.format(name)]
-    return said
+        assumed += [COUNTED.format(f"{name}.{activity}") for activity in perhaps] or [NO_OWN_TIME.format(name)]
+    return assumed
 
 
 def in_turn(work: Work, name: str) -> list[str]:

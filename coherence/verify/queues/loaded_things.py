@@ -70,9 +70,9 @@ class LoadedThing:
 
     @property
     def numbers(self) -> Numbers:
-        one, servers = ("one request at a time", "at once") if self.at_once.limits else ("one member", "members")
+        server, servers = ("one request at a time", "at once") if self.at_once.limits else ("one member", "members")
         return {
-            "asked": (self.demand.high, "req/s"), one: (self.each.low, "req/s"),
+            "asked": (self.demand.high, "req/s"), server: (self.each.low, "req/s"),
             servers: (self.working, ""), "capacity": (self.capacity, "req/s"),
         }  # fmt: skip
 
