@@ -232,12 +232,9 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
         return QUESTION.undecided(f"needs {station.demand.lacking}: {message}", places, _of(facts, station))
     certain, assumed = members_stay(facts, station.thing)
     if certain is not None:
+        needs = f"{certain.uncounted(station.thing)}; with all of them: {message}"
         where = (*places, certain.place.labelled("takes members away"))
-        return QUESTION.undecided(
-            f"{certain.uncounted(station.thing)}; with all of them: {message}",
-            where,
-            (*_of(facts, station), certain.name),
-        )
+        return QUESTION.undecided(needs, where, (*_of(facts, station), certain.name))
     scaled = as_many(facts, station.thing, station.members[1]) if station.scaled else ()
     together = (TOGETHER.format(station.thing, station.at_once.text),) if station.at_once.high > 1 else ()
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled, *together))
@@ -327,10 +324,8 @@ def _patience(call: Call) -> Quantity | None:
 def _unserved(station: LoadedThing, bound: tuple[Limit, Fraction], waiter: tuple[str, Quantity]) -> Finding:
     """Returns what to ask of a queue where no member is there for certain."""
     (limit, most), (name, patience) = bound, waiter
-    places = (
-        place_of(limit.at_most, limit).labelled("so many may wait"),
-        patience.place.labelled(f"{name} waits no longer"),
-    )
+    allowed = place_of(limit.at_most, limit).labelled("so many may wait")
+    places = (allowed, patience.place.labelled(f"{name} waits no longer"))
     waits = f"{render_quantity(most)} in the queue of {station.thing} may wait for one"
     needs = f"needs {station.thing} to have a member at all times (lowest number of copies 1)"
     needs = f"{needs}: {waits}, and {name} waits {patience}"
