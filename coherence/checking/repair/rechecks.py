@@ -85,11 +85,18 @@ class RecheckContext:
         if after is None or still_found(finding, after):
             return False
         promises = frozenset(self.subject.design.promises)
-        if proves(finding, after, self.findings, promises):
+        left = replace(finding, of=tuple(name for name in finding.of if name not in self._taken_away(edits)))
+        if proves(left, after, self.findings, promises):
             return True
         absent = self._absences(edits, self.owners(finding))
         before = [*self.findings, *self._absences((), self.owners(finding))]
-        return bool(absent) and proves(finding, [*after, *absent], before, promises)
+        return bool(absent) and proves(left, [*after, *absent], before, promises)
+
+    def _taken_away(self, edits: tuple[Edit, ...]) -> frozenset[str]:
+        """Returns the loops that are there no more after edits: nothing is proved about them, only about the others."""
+        edited = self._edited(edits)
+        loops = edited.design.loops if edited is not None else {}
+        return frozenset(name for name in self.subject.design.loops if name not in loops)
 
     def owners(self, finding: Finding) -> list[QuestionModule]:
         """Returns the modules whose question gave the finding."""

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from coherence.base.solver import unsat
+from coherence.checking.design_check import analyse
 from coherence.checking.weighing import absences_weighed, ask_weighed
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
@@ -161,3 +162,21 @@ def test_loops_that_settle_do_so_beside_a_loop_that_writes_nothing() -> None:
     told, proofs = answered(text % "3", "COH301")
     assert Verdict.CONFLICT in told
     assert not proofs
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_autoscaler_is_the_only_one_of_its_target_or_is_in_conflict(number: int) -> None:
+    loops = "".join(
+        f"  s{k}: {{uses: kubernetes_hpa, target: {{signal: w.cpu, setpoint: 70 %}}, "
+        f"actuation: {{signal: w.replicas, bounds: [2, 10]}}}}\n"
+        for k in range(number)
+    )
+    text = f"{HEAD}loops:\n{loops}"
+    told, proofs = answered(text, "COH205")
+    assert bool(proofs) == (number == 1)
+    assert (Verdict.CONFLICT in told) == (number > 1)
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda s: read_text(s["d"], "d"), select=["COH205"])
+    repairs = [r for f in answers.findings if f.verdict is Verdict.CONFLICT for r in f.repairs]
+    assert sorted(r.concedes for r in repairs if r.proved) == (
+        [("s0 is taken away",), ("s1 is taken away",)] if number == 2 else []
+    )  # of three, two remain

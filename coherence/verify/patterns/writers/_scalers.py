@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from coherence.base import units
@@ -10,7 +10,7 @@ from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
-from coherence.findings.question_input import Certificate, arithmetic, rational
+from coherence.findings.question_input import Certificate, Question, arithmetic, rational
 from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
@@ -70,7 +70,18 @@ def _switched_off(pair: WriterPair) -> Finding:
         Step(None, f"{first} reports ScalingActive false, AmbiguousSelector, and writes nothing; so does {second}"),
     ]
     evidence = arithmetic({"autoscalers of one target": (2, "")}, witness=witness)
-    return pair.conflict(message, evidence, assumptions=(SWITCHED_OFF,))
+    alone = [repairs.proposal(repairs.without(pair.subject, w.loop.place)) for w in (pair.second, pair.first)]
+    return pair.conflict(message, evidence, assumptions=(SWITCHED_OFF,), proposals=alone)
+
+
+def only_scaler(question: Question, signal: str, writers: Sequence[Writer]) -> Iterator[Finding]:
+    """Yields the proof that one HPA alone is there for a target, which Kubernetes then does not switch off."""
+    own = [w for w in writers if w.loop.part is not None and w.loop.part.text in HPAS]
+    if len(own) == 1:
+        script = Certificate(claim=f"(< {len(own)} 2)").script()
+        message = f"{own[0].name} is the only autoscaler of its target, {signal}"
+        evidence = arithmetic({"autoscalers of one target": (len(own), "")}, certificate=script)
+        yield question.absent(message, (own[0].place,), (own[0].name,), evidence)
 
 
 def apart(pair: WriterPair) -> Finding | None:

@@ -74,6 +74,14 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _pair(subject, facts, signal, first, second)
 
 
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each target that one autoscaler alone is there for it."""
+    from coherence.verify.patterns.writers._scalers import only_scaler
+
+    for signal, writers in known(subject).written.items():
+        yield from only_scaler(QUESTION, signal, writers)
+
+
 def _pair(subject: Subject, facts: DesignFacts, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
     by_maps = static_only([first, second]) and not any(_never(facts, writer) for writer in (first, second))
     if by_maps or "unset" in {first.kind, second.kind}:
