@@ -30,6 +30,17 @@ class RemovalStage:
     need: int | None
 
 
+def keeping(subject: Subject, removal: Removal, members: int, left: int) -> Iterator[Repair]:
+    """Yields a cap, or a floor where there is none, under which so many of the members are left."""
+    for limit in removal.caps:
+        if isinstance(limit.at_most, Quantity):
+            yield from _if_any(repairs.proposal(repairs.change(subject, limit.at_most, Fraction(members - left))))
+        if isinstance(limit.at_least, Quantity):
+            yield from _if_any(repairs.proposal(repairs.change(subject, limit.at_least, Fraction(left))))
+    if not removal.caps:
+        yield from _if_any(repairs.proposal(floor_of(subject, removal.thing, left)))
+
+
 def proposed(
     subject: Subject, facts: DesignFacts, removal: Removal, rates: Rates, stage: RemovalStage
 ) -> Iterator[Repair]:
@@ -48,12 +59,12 @@ def proposed(
     if stated is not None and stated.exact and removal.caps:
         yield from _if_any(repairs.proposal(repairs.change(subject, stated, Fraction(enough + stage.most))))
     elif not removal.caps:
-        floor = _floor(subject, removal.thing, enough)
+        floor = floor_of(subject, removal.thing, enough)
         more = [repairs.change(subject, stated, Fraction(enough + 1))] if stated is not None else []
         yield from _if_any(repairs.proposal(floor, *(more if enough >= stage.members else [])))
 
 
-def _floor(subject: Subject, thing: str, enough: int) -> Edit | None:
+def floor_of(subject: Subject, thing: str, enough: int) -> Edit | None:
     """A limit under those left, in a section of its own at the end of the file."""
     design = subject.design
     text = subject.sources.get(design.file)

@@ -51,11 +51,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.findings.finding import Finding, Step, Verdict
+from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.expressions.tree import Number, Tree, rename
 from coherence.language.sentences import Promise
@@ -95,7 +96,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if facts.design.promises and facts.design.timers:
         from coherence.verify.patterns.promises._promised_members import taken_at_once, taken_by_nobody
 
-        yield from taken_at_once(QUESTION, facts)
+        yield from taken_at_once(QUESTION, facts, partial(_keeping, subject))
         yield from taken_by_nobody(QUESTION, facts)
     for removal in removals(facts):
         if removal.driven or (removal.caps and not removal.event):
@@ -104,12 +105,22 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _perhaps(subject, facts, removal)
 
 
+def _keeping(subject: Subject, removal: Removal, members: int, left: int) -> Iterator[Repair]:
+    from coherence.verify.patterns.limits._removal_repairs import keeping
+
+    return keeping(subject, removal, members, left)
+
+
 def absences(subject: Subject) -> Iterator[Finding]:
     """Yields a proof for each cap under which all members that fail together may be out, and for each loop of which
     no removal brings about the next.
     """
     facts = known(subject)
     yield from cap_absences(QUESTION, facts)
+    if facts.design.promises and facts.design.timers:
+        from coherence.verify.patterns.promises._promised_members import enough_left
+
+        yield from enough_left(QUESTION, facts)
     for removal in removals(facts):
         if removal.driven and removal.trigger is not None and not facts.missing(_without(removal)):
             yield from _ending(facts, removal)

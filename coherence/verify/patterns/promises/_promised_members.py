@@ -6,16 +6,18 @@ None go where all timers that take members out never fire, and nothing else in t
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from fractions import Fraction
 
 from coherence.base.number_text import render_quantity
 from coherence.base.solver import joined
-from coherence.findings.finding import Finding, Step
+from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, arithmetic
 from coherence.language.design import Timer
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.expressions import names as used
 from coherence.language.sentences import Promise
+from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.ranges import point, truth, with_ranges
 from coherence.verify.facts.satisfiability import SatQuery, opposite
@@ -26,6 +28,7 @@ from coherence.verify.timers.removals import LEFT, OUT, REMOVING, Removal, caps_
 BROKEN = {"always": False, "never": True}
 STILL_UP = ("healthy", "up")  # what is only taken off a list may be these
 MOST_MEMBERS = 10_000
+Keeping = Callable[[Removal, int, int], Iterator[Repair]]  # of so many members so many
 
 
 def broken_promises(
@@ -44,12 +47,52 @@ def broken_promises(
     )  # fmt: skip
 
 
-def taken_at_once(question: Question, facts: DesignFacts) -> Iterator[Finding]:
-    """Yields a conflict per timer that one event starts for each member of a thing, where a promise counts on some."""
+def taken_at_once(question: Question, facts: DesignFacts, keeping: Keeping) -> Iterator[Finding]:
+    """Yields a conflict per timer that one event starts for each member of a thing, where a promise counts on some.
+
+    `keeping` proposes what keeps so many of the members.
+    """
+    for timer, removal in _removals_of_each(facts):
+        yield from _emptied(question, facts, timer, removal, keeping)
+
+
+def _removals_of_each(facts: DesignFacts) -> Iterator[tuple[Timer, Removal]]:
     for timer in facts.design.timers.values():
         thing = timer.per.text if timer.per is not None else ""
         if thing in facts.design.components and _takes_each(facts, timer, thing):
-            yield from _emptied(question, facts, timer, thing)
+            caps = tuple(caps_on(facts, thing))
+            yield timer, Removal(thing, timer.name, "", timer.place, None, driven=False, caps=caps)
+
+
+def enough_left(question: Question, facts: DesignFacts) -> Iterator[Finding]:
+    """Yields a proof per promise and timer that what one event takes out at once leaves as many as are promised."""
+    for _, removal in _removals_of_each(facts):
+        range_ = copies(facts, removal.thing)
+        exact = range_ is not None and range_.exact and range_.low is not None and range_.low.denominator == 1
+        members = int(range_.low) if exact and range_ is not None and range_.low is not None else 0
+        out = removal.most(facts, members) if members > 0 else None
+        for promise in facts.design.promises.values() if out is not None else ():
+            yield from _left_enough(question, facts, removal, promise, (members, out or 0))
+
+
+def _left_enough(
+    question: Question, facts: DesignFacts, removal: Removal, promise: Promise, size: tuple[int, int]
+) -> Iterator[Finding]:
+    (members, out), thing = size, removal.thing
+    remaining, gone = Interval(Fraction(members - out), Fraction(members)), Interval(Fraction(0), Fraction(out))
+    own = {f"{thing}.{word}": remaining for word in LEFT} | {f"{thing}.{word}": gone for word in OUT}
+    if promise.kind not in BROKEN or promise.condition is None or own.keys().isdisjoint(used(promise.condition.tree)):
+        return
+    tree = facts.tree(promise.condition.tree)
+    values = with_ranges(facts.values, {f"{thing}.copies": point(members)} | own)
+    if truth(tree, values) is not (not BROKEN[promise.kind]):
+        return
+    script = SatQuery((opposite(tree) if promise.kind == "always" else tree,), values).script()
+    message = f"{promise.text}: {removal.name} takes out {out} of {members} {thing} at most"
+    places = (*removal.places, promise.place.labelled("promised"))
+    of = (*removal.of, thing, promise.name)
+    evidence = arithmetic({"members": (members, ""), "out": (out, "")}, certificate=script)
+    yield question.absent(message, places, of, evidence, assumptions=[f"nothing else takes {thing} out"])
 
 
 def _takes_each(facts: DesignFacts, timer: Timer, thing: str) -> bool:
@@ -68,22 +111,34 @@ def _relation(facts: DesignFacts, timer: Timer) -> str:
     return next((case.relation for case in cases if case.timer.name == timer.name), "unknown")
 
 
-def _emptied(question: Question, facts: DesignFacts, timer: Timer, thing: str) -> Iterator[Finding]:
+def _emptied(
+    question: Question, facts: DesignFacts, timer: Timer, removal: Removal, keeping: Keeping
+) -> Iterator[Finding]:
+    thing = removal.thing
     range_ = copies(facts, thing)
     if range_ is None or range_.low is None or range_.high is None or timer.start is None:
         return
     low, unlisted = max(1, math.ceil(range_.low)), action_of(timer) == "takes off the list"
-    removal = Removal(thing, timer.name, "", timer.place, None, driven=False, caps=tuple(caps_on(facts, thing)))
     for members in range(low, min(math.floor(range_.high), low + MOST_MEMBERS) + 1):
         out = removal.most(facts, members)
         broken = broken_promises(facts, thing, members, out, unlisted=unlisted) if out else ()
         if out and broken:
-            yield _conflict(question, removal, timer.start.text, (members, out), broken)
+            goes = (
+                n for n in range(out - 1, -1, -1) if not broken_promises(facts, thing, members, n, unlisted=unlisted)
+            )
+            fewer = next(goes, None)
+            proposals = () if fewer is None else keeping(removal, members, members - fewer)
+            yield _conflict(question, removal, timer.start.text, (members, out), broken, tuple(proposals))
             return
 
 
 def _conflict(
-    question: Question, removal: Removal, event: str, size: tuple[int, int], broken: tuple[Promise, ...]
+    question: Question,
+    removal: Removal,
+    event: str,
+    size: tuple[int, int],
+    broken: tuple[Promise, ...],
+    proposals: tuple[Repair, ...],
 ) -> Finding:
     members, out = size
     message = (
@@ -97,7 +152,8 @@ def _conflict(
     places = (*removal.places, *(promise.place.labelled("promised") for promise in broken))
     of = (*removal.of, removal.thing, *(promise.name for promise in broken))
     numbers = {"members": (members, ""), "out": (out, "")}
-    return question.conflict(message, places, of, arithmetic(numbers, witness=witness), certain=False)
+    evidence = arithmetic(numbers, witness=witness)
+    return question.conflict(message, places, of, evidence, certain=False, repairs=proposals)
 
 
 def taken_by_nobody(question: Question, facts: DesignFacts) -> Iterator[Finding]:

@@ -1,0 +1,54 @@
+"""What one event takes out of every member at once: proofs and repairs beside a plain count of the members left."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from coherence.base.solver import unsat
+from coherence.checking.design_check import analyse
+from coherence.checking.weighing import absences_weighed
+from coherence.findings.finding import Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import question_modules
+from coherence.findings.repairs import apply
+from coherence.language.design import Design
+from coherence.language.reading import read_text
+
+TEXT = """coherence: 1
+components: {{dns: {{copies: {copies}}}, backbone: {{takes: {{repair: 1 h .. 6 h}}}}}}
+timers: {{withdraw: {{from: backbone.repair starts, after: 1 min, then: unlist dns, per: dns}}}}
+promises: {{answers: always dns.listed >= {least}}}
+"""
+CAPS = ("", "{counts: dns.unlisted, at_most: 3}", "{counts: dns.ready, at_least: 2}")
+
+
+def left(design: Design, copies: int) -> int:
+    """Returns how many members a plain count leaves: all may go but what a cap or a floor keeps."""
+    limit = next(iter(design.limits.values()), None)
+    if limit is None:
+        return 0
+    most, least = limit.at_most, limit.at_least
+    return max(0, copies - int(str(most))) if most is not None else min(copies, int(str(least)))
+
+
+@pytest.mark.parametrize(("copies", "least", "cap"), [*itertools.product((1, 2, 5), (1, 2, 4), CAPS)])
+def test_a_promise_is_proved_just_where_as_many_are_left_and_else_repaired_so(
+    copies: int, least: int, cap: str
+) -> None:
+    text = TEXT.format(copies=copies, least=least) + (f"limits: {{keep: {cap}}}\n" if cap else "")
+    design = read_text(text, "d")
+    modules = [m for m in question_modules() if any(q.code == "COH240" for q in m.questions)]
+    proofs = [f for f in absences_weighed(Subject(design, {"d": text}), modules) if "answers" in f.of]
+    assert bool(proofs) == (left(design, copies) >= least)
+    assert all(unsat(proof.evidence.certificate or "", timeout_ms=5_000).unsat for proof in proofs)
+    answers = analyse(design, {"d": text}, lambda s: read_text(s["d"], "d"), select=["COH240"])
+    conflicts = [f for f in answers.findings if f.verdict is Verdict.CONFLICT]
+    assert bool(conflicts) == (left(design, copies) < min(copies, least))  # none goes where all are kept
+    for repair in (r for f in conflicts for r in f.repairs if r.proved and not r.concedes):
+        edited = apply(repair.edits, {"d": text})
+        assert edited is not None
+        assert left(read_text(edited["d"], "d"), copies) >= least
+    if copies > least and conflicts:
+        assert any(r.proved for f in conflicts for r in f.repairs)
