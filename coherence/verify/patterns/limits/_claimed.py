@@ -13,10 +13,11 @@ from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Limit
 from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
+from coherence.language.expressions.tree import Arithmetic, Compare, Logic, Name, Number, Tree
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.facts.limits import supply_of, with_caps
+from coherence.verify.facts.limits import cap, caps_at_all_times, place_of, supply_of, with_caps
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, Values, enclosure, extremes, point, truth, with_ranges
 from coherence.verify.jobs.capacity import alike
@@ -41,6 +42,8 @@ def claim_on(question: Question, subject: Subject, name: str, claims: Tree, wher
     holds = truth(fits, facts.values)
     if holds:
         return _beside_boundaries(question, facts, name, fits, places)
+    if (held := _held_by_limit(question, facts, name, fits, places)) is not None:
+        return held
     facts, there = _of_all_members(facts, supply)
     together = truth(Compare("<=", tree, there), facts.values)
     if there != supply:
@@ -69,6 +72,59 @@ def _of_all_members(facts: DesignFacts, supply: Name) -> tuple[DesignFacts, Tree
     values = with_ranges(facts.values, {path: members})
     counted = replace(facts, values=values, places=facts.places | where)  # type: ignore[arg-type]  # never put into
     return counted, Arithmetic("*", supply, Name(path))
+
+
+def _held_by_limit(
+    question: Question, facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...]
+) -> Finding | None:
+    """Returns the proof where a limit on a sum holds the claims within what there is; None where none does.
+
+    With a multiple k >= 0 of what the limit counts, claims <= k * cap + the largest of claims - k * counted.
+    """
+    there = facts.range(fits.right).low
+    if there is None or facts.design.boundaries:
+        return None
+    for limit, counted, most in _sums_held(facts):
+        for multiple in _multiples(facts, fits.left, counted):
+            rest = extremes(Arithmetic("-", fits.left, Arithmetic("*", Number(multiple), counted)), facts.values)
+            if rest is None or multiple * most + rest[1].value > there:
+                continue
+            script = claimed(Logic("or", (Compare(">", counted, Number(most)), fits)), facts.values)
+            numbers: Numbers = {"claimed at most": (multiple * most + rest[1].value, ""), "count": (there, "")}
+            lines = (*places, place_of(limit.at_most, limit).labelled(f"{limit.name} holds what is claimed"))
+            message, of = f"the claims on {name} fit: {limit.name} holds them", (name, *_owners(facts, fits.left))
+            return question.proved(message, lines, (*of, limit.name), arithmetic(numbers, certificate=script))
+    return None
+
+
+def _sums_held(facts: DesignFacts) -> Iterator[tuple[Limit, Tree, Fraction]]:
+    """Yields limits that hold back what comes, what they count where no loop writes it, and their caps."""
+    for limit in facts.design.limits.values():
+        most = cap(facts, limit) if limit.when_full and limit.when_full.text and caps_at_all_times(limit) else None
+        highest = facts.range(most).high if most is not None else None
+        counted = facts.tree(limit.counts.tree) if limit.counts is not None and highest is not None else None
+        if counted is not None and highest is not None and not any(path in facts.written for path in used(counted)):
+            yield limit, counted, highest
+
+
+def _multiples(facts: DesignFacts, claims: Tree, counted: Tree) -> list[Fraction]:
+    """Returns by what a limit on `counted` may be multiplied: the ratio of what each name adds to both."""
+    found: list[Fraction] = []
+    for path in used(counted):
+        steps = [_slope(facts, tree, path) for tree in (claims, counted)]
+        if steps[0] is not None and steps[1] and steps[0] / steps[1] > 0:
+            found.append(steps[0] / steps[1])
+    return list(dict.fromkeys(found))
+
+
+def _slope(facts: DesignFacts, tree: Tree, path: str) -> Fraction | None:
+    """Returns what one more of a name adds to an expression, others at the lower ends of their ranges."""
+    lows = {each: facts.values[each].low for each in used(tree) if each in facts.values}
+    if None in lows.values() or len(lows) < len(set(used(tree))):
+        return None
+    at = {each: point(low) for each, low in lows.items() if low is not None}
+    ends = [enclosure(tree, at | {path: point(value)}) for value in (Fraction(0), Fraction(1))]
+    return ends[1].low - ends[0].low if all(end.exact for end in ends) else None  # type: ignore[operator]
 
 
 def _missing_supply(name: str) -> str:

@@ -8,7 +8,9 @@ whether the loops go there together is their dynamics; that nothing in the desig
 A boundary around the tier or the thing takes part: what a loop writes there takes effect `gain` times, `instances`
 says how many members its slices have room for, `quota` how many devices can be had.  A sum of claims holds for every
 delay: each part is within its bounds at any time.  `claims: {db.connections: ...}` claims a value that a thing
-states, and what only a limit bounds stays within the limit.
+states, and what only a limit bounds stays within the limit,
+and a limit on a sum that no loop writes (`counts: a.batch + b.batch`, with `when_full`) holds the claims that are a
+multiple of it.
 
 What runs on a tier claims it without `claims:` too: each member holds the `devices` of its `runs_on: {tier: a100,
 devices: 2}`, and one where it does not say; where one each is too much, it is asked.  A share (`devices: 1/7`) is

@@ -202,6 +202,25 @@ loops:
     assert finding.of == ("pool", "a", "b")
 
 
+@settings(max_examples=60, deadline=None)
+@given(SMALL, SMALL, st.integers(0, 20), st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3)), SMALL)
+def test_a_limit_on_a_sum_holds_claims_where_no_state_within_it_passes_them(
+    one: int, other: int, most: int, times: tuple[int, int, int], count: int
+) -> None:
+    """A claim of a multiple of what is counted is decided both ways; of another sum what is proved holds."""
+    first, second, both = times
+    body = f"""
+components: {{pool: {{count: {count}}}, a: {{batch: 0 .. {one}}}, b: {{batch: 0 .. {other}}}}}
+limits: {{both: {{counts: a.batch + b.batch, at_most: {most}, when_full: wait}}}}
+claims: {{pool: {first} * a.batch + {second} * b.batch + {both} * (a.batch + b.batch)}}
+"""
+    finding = the_answer(capacity_claims.ask, body)
+    states = [(a, b) for a in range(one + 1) for b in range(other + 1) if a + b <= most]
+    fits = all((first + both) * a + (second + both) * b <= count for a, b in states)
+    if first == second or finding.verdict is Verdict.PROVED:
+        assert fits == (finding.verdict is Verdict.PROVED)
+
+
 # --- sensors
 
 
