@@ -29,7 +29,7 @@ class Target(Record):
     """What a loop watches and where it wants it; `sensor` is the chain from the signal to the loop.
 
     `type`: `utilization`, the mean over the members that are ready; `value`, one number, and the ready ones are
-    multiplied; `average`, a total that is shared among all members.
+    multiplied; `average`, a total that is shared among all members, each of which has its part of it.
     """
 
     signal: Formula | None = key(
@@ -49,7 +49,7 @@ class Target(Record):
     kind: Word | None = key(
         word("utilization", "value", "average"), "type", without="one number, and all members are multiplied",
         means="what the signal is to the members: a mean over the ready ones, one number by which the ready ones are "
-        "multiplied, or a total that all share",
+        "multiplied, or a total that all share, which the loop divides by them where its text does not",
     )  # fmt: skip
     sensor: tuple[SensorLink, ...] = key(
         listing(LINK, or_one=True), many=True, without="the loop sees the signal as it is at that instant",

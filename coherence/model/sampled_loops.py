@@ -31,13 +31,14 @@ from coherence.model.model import (  # fmt: skip
     SampledRule,
     interval,
 )
+from coherence.model.readings import is_divided, is_made_of, of_each_member
 
 
 def sampled_loop(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop | None:
     """Returns the sampled form of a loop, or None with a gap where it cannot run."""
     missing = _missing(loop) or _no_number(loop)
     if missing is None:
-        measured, setpoint = _sensed(draft, loop), draft.tree_of(loop.target.setpoint) if loop.target else None
+        measured, setpoint = _measured(draft, loop), draft.tree_of(loop.target.setpoint) if loop.target else None
         if laws.law_of(loop) != "proportional" or (measured is not None and setpoint is not None):
             return _sampled(draft, order, loop)
         missing = f"target signal and setpoint of {loop.name}"
@@ -91,7 +92,7 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         signal=lambda: command_path(draft, loop, written_signal(draft, loop)),
         by=lambda: _seen(draft, loop, draft.tree_of(actuation.by)),
         to=lambda: _seen(draft, loop, draft.tree_of(actuation.to)),
-        measured=lambda: _sensed(draft, loop),
+        measured=lambda: _measured(draft, loop),
         setpoint=lambda: _seen(draft, loop, draft.tree_of(target.setpoint)) if target else None,
         tolerance=lambda: target.tolerance.low if target and target.tolerance else Fraction(0),
         bounds=lambda: stated_bounds(loop),
@@ -194,15 +195,19 @@ def _sight(draft: ModelDraft, loop: Loop) -> Sight:
     return Sight(partial(_age, draft, loop), partial(seen_at, draft, loop))
 
 
-def _age(draft: ModelDraft, loop: Loop, path: str) -> Fraction:
-    """Returns how old the boundaries on the way make what a loop reads of a name (s); constants are what they were."""
+def _is_constant(draft: ModelDraft, path: str) -> bool:
+    """Decides whether a name is a constant that neither varies nor is written."""
     known = draft.constants.get(path)
-    still = (
+    return (
         known is not None
         and not known.varies
         and not any(written_signal(draft, other) == path for other in draft.design.loops.values())
     )
-    delays = () if still else reading_delays(draft.design, loop, path)
+
+
+def _age(draft: ModelDraft, loop: Loop, path: str) -> Fraction:
+    """Returns how old the boundaries on the way make what a loop reads of a name (s); constants are what they were."""
+    delays = () if _is_constant(draft, path) else reading_delays(draft.design, loop, path)
     return sum((delay.high for _, delay in delays), Fraction(0))
 
 
@@ -305,9 +310,13 @@ def _sensed(draft: ModelDraft, loop: Loop) -> Tree | None:
     """Returns the target's signal through its sensor chain: samplers become `sampled`, windows `mean_over` etc."""
     if loop.target is None or loop.target.signal is None:
         return None
-    tree = _seen(draft, loop, draft.resolved(loop.target.signal.tree))
+    stated = draft.resolved(loop.target.signal.tree)
+    tree = _seen(draft, loop, stated)
     scrape = None
-    for link in loop.target.sensor:
+    chain = loop.target.sensor
+    if chain and is_made_of(stated, draft.outputs, partial(_is_constant, draft)):
+        chain = ()  # it shows of what never moves what it is
+    for link in chain:
         if link.duration is None or not link.duration.high:  # what takes no time shows the signal as it is
             continue
         size = Number(link.duration.high, link.duration.dimension)
@@ -321,6 +330,19 @@ def _sensed(draft: ModelDraft, loop: Loop) -> Tree | None:
         elif link.kind == "max":
             tree = Call("max_over", (tree, size))
     return tree
+
+
+def _measured(draft: ModelDraft, loop: Loop) -> Tree | None:
+    """Returns what the law compares: what the sensor shows, and of a total that all share the part of one member."""
+    sensed, signal = _sensed(draft, loop), written_signal(draft, loop)
+    if sensed is None or not signal or not _has_type(loop, "average") or laws.law_of(loop) != "proportional":
+        return sensed
+    assert loop.target is not None
+    assert loop.target.signal is not None
+    command = command_path(draft, loop, signal)
+    if is_divided(draft.resolved(loop.target.signal.tree), draft.outputs, frozenset((signal, command))):
+        return sensed
+    return of_each_member(sensed, _multiplied(draft, loop) or Name(command), stated_bounds(loop).low)
 
 
 def add_commands(draft: ModelDraft, every: tuple[SampledLoop, ...]) -> tuple[SampledLoop, ...]:

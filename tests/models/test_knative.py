@@ -62,8 +62,8 @@ loops:
 
 
 def seen(observed: Fraction, pods: int, time: int) -> View:
-    """Returns the view at a time: what a pod has of the total, on average."""
-    view = View({"web.concurrency": observed / pods})
+    """Returns the view at a time."""
+    view = View({"web.concurrency": observed, "web.pods": Fraction(pods)})
     view.__dict__["time"] = Fraction(time)
     return view
 

@@ -1,0 +1,48 @@
+"""Tells what a reading is computed from: constants alone, or a total that members share or are divided by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree, names, walk
+
+
+def of_each_member(total: Tree, members: Tree, least: Fraction | None) -> Tree:
+    """Returns what each member has of a total; where there may be none (`least`), what one would have."""
+    some = members if least is not None and least > 0 else Call("max", (members, Number(Fraction(1))))
+    return Arithmetic("/", total, some)
+
+
+def is_divided(tree: Tree, outputs: Mapping[str, Tree], paths: frozenset[str]) -> bool:
+    """Decides whether an expression divides by what is computed from some signals, at any depth of the outputs.
+
+    A total over the members, or a utilization of them, is of each member already.
+    """
+    quotients = (node for node in _everywhere(tree, outputs) if isinstance(node, Arithmetic) and node.op == "/")
+    return any(paths & _computed_from(node.right, outputs) for node in quotients)
+
+
+def is_made_of(tree: Tree, outputs: Mapping[str, Tree], is_constant: Callable[[str], bool]) -> bool:
+    """Decides whether an expression is a sum, a product or a quotient of some constants alone."""
+    if not all(isinstance(node, (Arithmetic, Name, Number)) for node in _everywhere(tree, outputs)):
+        return False
+    return all(path in outputs or is_constant(path) for path in _computed_from(tree, outputs))
+
+
+def _computed_from(tree: Tree, outputs: Mapping[str, Tree]) -> frozenset[str]:
+    """Returns the names of an expression and of the outputs behind them."""
+    found: set[str] = set()
+    waiting = list(names(tree))
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += names(outputs[path]) if path in outputs else ()
+    return frozenset(found)
+
+
+def _everywhere(tree: Tree, outputs: Mapping[str, Tree]) -> list[Tree]:
+    """Returns every node of an expression and of the outputs that it is computed from."""
+    trees = [tree, *(outputs[path] for path in sorted(_computed_from(tree, outputs)) if path in outputs)]
+    return [node for each in trees for node in walk(each)]
