@@ -41,6 +41,32 @@ def in_time(design: Design, timer: Timer) -> bool | None:
     return renewal.interval.latest < lease.window.earliest
 
 
+def kept_from_firing(design: Design, timer: Timer) -> Renewal | None:
+    """Returns the renewals that keep a timer from ever firing, once begun; None where none surely do.
+
+    They come from a timer of the same outside event that looks again and again, which nothing ends, so that each comes
+    before the timer would fire.
+    """
+    sender, lease = _sender(design, timer.renew) if isinstance(timer.renew, Event) else None, firing.lease(timer)
+    if sender is None or lease is None or timer.start is None or timer.start.kind != "outside":
+        return None
+    lasting = sender.every is not None and sender.unless is None and sender.renew is None and sender.part is None
+    first = firing.firing(sender) if lasting and firing.starts_with(sender, timer) else None
+    apart = hull(list(periods(design, sender))) if first is not None and any(periods(design, sender)) else None
+    if first is None or apart is None or apart.latest is None or first.window.latest is None:
+        return None
+    longest = max(first.window.latest, apart.latest)
+    return Renewal(apart, graph.values(sender)[0], sender) if longest < lease.window.earliest else None
+
+
+def _sender(design: Design, renew: Event) -> Timer | None:
+    """Returns the one timer of which a renewal comes: by its name, or as what comes of its firing."""
+    key = graph.key_of(renew, design)
+    links = graph.event_graph(design).get(key, ())
+    causes = {link.cause if link.kind == "begins" else "" for link in links} if not key.endswith(" fires") else {key}
+    return design.timers.get(causes.pop().removesuffix(" fires")) if len(causes) == 1 else None
+
+
 def missing(design: Design, timer: Timer) -> str:
     """Returns what would say whether renewals come in time; nothing where that is known."""
     if timer.renew is None or in_time(design, timer) is not None:

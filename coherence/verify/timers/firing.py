@@ -180,13 +180,13 @@ def _least_apart(timer: Timer, sender: Timer | None) -> Fraction | None:
         return timer.renew.low
     if sender is None or sender.every is None or sender.misses is not None or is_paced_by_reply(sender):
         return None
-    if sender.renew is not None or not _starts_with(sender, timer):
+    if sender.renew is not None or not starts_with(sender, timer):
         return None
     early, late = shift_of(sender.jitter)
     return sender.every.low - (late - early)
 
 
-def _starts_with(sender: Timer, timer: Timer) -> bool:
+def starts_with(sender: Timer, timer: Timer) -> bool:
     """Decides whether one of the one timer starts where one of the other does, and no others with it."""
     alike = sender.start is not None and timer.start is not None and sender.start.text == timer.start.text
     return alike and (sender.per is None or (timer.per is not None and sender.per.text == timer.per.text))

@@ -6,9 +6,10 @@ the second event to the first is added up: windows of timers (a batch window, a 
 something else ends) and ranges of activities.  Where several ways lead there, the quickest counts.  The promise
 may be met exactly.  A timer that something else may end first (`unless`) promises nothing by itself.  An activity in
 which a thing answers lasts as long as the calls that it makes, at any depth, their tries that fail included.  What
-waits for itself, by whatever way, never comes.  What nothing of the design
-brings about may come at any time: a limit in a window on
-how often a timer fires (`counts: recover`, `when_full: reject`) leaves one that comes too soon without its response.
+waits for itself, by whatever way, never comes; nor does what a timer brings that looks at the same outside event renew
+each time before it is over (`renew: recheck`), where nothing ends the looks.  What nothing of the design brings about
+may come at any time: a limit in a window on how often a timer fires (`counts: recover`, `when_full: reject`) leaves
+one that comes too soon without its response.
 
 ## Why it hurts
 Each wait is short and has its reason.  Their sum is what a caller sees, and it is above what was promised: a batch
@@ -55,7 +56,7 @@ from coherence.verify.events.orders import between
 from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.timers import repairs
+from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import FiringWindow
 
 QUESTION = Question("COH243", "response-time", "ai.04 runtime control coherence")
@@ -169,7 +170,7 @@ def _answer(
     if late and not any(link.missing and link.inner is None for w in kind for link in w.chain):
         return _conflict(subject, quick, certain=all(w.reached.earliest > w.limit for w in kind))
     if missing := way.missing:
-        return _undecided(way, f"needs {missing}")
+        return _never(subject, ways) or _undecided(way, f"needs {missing}")
     if way.window.latest is None or way.window.latest > way.limit:
         rest = next((link.effect for link in way.chain if link.window.latest is None), way.start)
         return _undecided(
@@ -203,6 +204,34 @@ def _limited(subject: Subject, way: ResponsePath) -> Finding | None:
         message(held, way.start, second, way.limit), (held.limit.place.labelled("holds it back"), *way.places),
         (*way.of, held.limit.name), arithmetic(numbers, witness=steps), certain=False,
         assumptions=(f"'{way.start}' comes again as soon as it has been answered", *_assumed(way)),
+    )  # fmt: skip
+
+
+def _never(subject: Subject, ways: list[ResponsePath]) -> Finding | None:
+    """Returns the conflict where each way passes a timer that renewals keep from firing; None where one may not."""
+    from coherence.verify.events.renewals import kept_from_firing
+
+    design = subject.design
+    waits = [[design.timers[link.name] for link in way.chain if link.kind == "timer"] for way in ways]
+    kept = [[(timer, held) for timer in on if (held := kept_from_firing(design, timer))] for on in waits]
+    if not all(kept):
+        return None
+    way, (timer, renewal) = ways[0], kept[0][0]
+    lease, latest = firing.lease(timer), renewal.interval.latest
+    assert lease is not None
+    assert latest is not None
+    assert renewal.timer is not None
+    sender, wait = renewal.timer.name, lease.window.earliest
+    steps = [Step(latest * n, f"{sender} fires: {timer.name} begins anew") for n in (1, 2, 3)]
+    steps = [Step(Fraction(0), way.start), *steps, Step(way.limit, "the promised time is over")]
+    message = f"{sender} renews {timer.name} every {render_seconds(latest)}, before its {render_seconds(wait)} are over"
+    numbers: Numbers = {"renewed at the latest after": (latest, "s"), "waits at least": (wait, "s")}
+    return QUESTION.conflict(
+        f"'{way.chain[0].effect}' never comes: {message}",
+        (renewal.place.labelled("renewed so often"), *way.places), (*way.of, sender),
+        arithmetic(numbers, witness=orders.sorted_steps(steps)), certain=True,
+        assumptions=(f"{sender} goes on: nothing in the design ends it", *_assumed(way)),
+        repairs=tuple(repairs.sooner(subject, timer, renewal.interval.earliest)),
     )  # fmt: skip
 
 
