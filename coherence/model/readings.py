@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree, names, walk
+from coherence.language.words import COUNTS, STATES
+from coherence.model.boundary_gains import COMMANDED
 
 
 def of_each_member(total: Tree, members: Tree, least: Fraction | None) -> Tree:
@@ -14,13 +16,16 @@ def of_each_member(total: Tree, members: Tree, least: Fraction | None) -> Tree:
     return Arithmetic("/", total, some)
 
 
-def is_divided(tree: Tree, outputs: Mapping[str, Tree], paths: frozenset[str]) -> bool:
-    """Decides whether an expression divides by what is computed from some signals, at any depth of the outputs.
+def is_divided(tree: Tree, outputs: Mapping[str, Tree], written: str) -> bool:
+    """Decides whether an expression divides by what a loop writes, or by a count of the same members, at any depth.
 
     A total over the members, or a utilization of them, is of each member already.
     """
+    thing = written.partition(".")[0]
+    words = (*COUNTS["available"], *STATES["wanted"])
+    counts = {written, f"{written}{COMMANDED}", *(f"{thing}.{word}" for word in words)}
     quotients = (node for node in _everywhere(tree, outputs) if isinstance(node, Arithmetic) and node.op == "/")
-    return any(paths & _computed_from(node.right, outputs) for node in quotients)
+    return any(counts & _computed_from(node.right, outputs) for node in quotients)
 
 
 def is_made_of(tree: Tree, outputs: Mapping[str, Tree], is_constant: Callable[[str], bool]) -> bool:

@@ -339,10 +339,10 @@ def _measured(draft: ModelDraft, loop: Loop) -> Tree | None:
         return sensed
     assert loop.target is not None
     assert loop.target.signal is not None
-    command = command_path(draft, loop, signal)
-    if is_divided(draft.resolved(loop.target.signal.tree), draft.outputs, frozenset((signal, command))):
+    if is_divided(draft.resolved(loop.target.signal.tree), draft.outputs, signal):
         return sensed
-    return of_each_member(sensed, _multiplied(draft, loop) or Name(command), stated_bounds(loop).low)
+    members = _multiplied(draft, loop) or Name(command_path(draft, loop, signal))
+    return of_each_member(sensed, members, stated_bounds(loop).low)
 
 
 def add_commands(draft: ModelDraft, every: tuple[SampledLoop, ...]) -> tuple[SampledLoop, ...]:
