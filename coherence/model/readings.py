@@ -37,14 +37,14 @@ def is_made_of(tree: Tree, outputs: Mapping[str, Tree], is_constant: Callable[[s
 
 def _computed_from(tree: Tree, outputs: Mapping[str, Tree]) -> frozenset[str]:
     """Returns the names of an expression and of the outputs behind them."""
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = list(names(tree))
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in reached:
+            reached.add(path)
             waiting += names(outputs[path]) if path in outputs else ()
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def _everywhere(tree: Tree, outputs: Mapping[str, Tree]) -> list[Tree]:

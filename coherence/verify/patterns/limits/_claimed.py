@@ -109,12 +109,12 @@ def _sums_held(facts: DesignFacts) -> Iterator[tuple[Limit, Tree, Fraction]]:
 
 def _multiples(facts: DesignFacts, claims: Tree, counted: Tree) -> list[Fraction]:
     """Returns by what a limit on `counted` may be multiplied: the ratio of what each name adds to both."""
-    found: list[Fraction] = []
+    ratios: list[Fraction] = []
     for path in used(counted):
         steps = [_slope(facts, tree, path) for tree in (claims, counted)]
         if steps[0] is not None and steps[1] and steps[0] / steps[1] > 0:
-            found.append(steps[0] / steps[1])
-    return list(dict.fromkeys(found))
+            ratios.append(steps[0] / steps[1])
+    return list(dict.fromkeys(ratios))
 
 
 def _slope(facts: DesignFacts, tree: Tree, path: str) -> Fraction | None:

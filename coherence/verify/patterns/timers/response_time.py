@@ -213,10 +213,10 @@ def _never(subject: Subject, ways: list[ResponsePath]) -> Finding | None:
 
     design = subject.design
     waits = [[design.timers[link.name] for link in way.chain if link.kind == "timer"] for way in ways]
-    kept = [[(timer, held) for timer in on if (held := kept_from_firing(design, timer))] for on in waits]
-    if not all(kept):
+    renewed = [[(timer, held) for timer in on if (held := kept_from_firing(design, timer))] for on in waits]
+    if not all(renewed):
         return None
-    way, (timer, renewal) = ways[0], kept[0][0]
+    way, (timer, renewal) = ways[0], renewed[0][0]
     lease, latest = firing.lease(timer), renewal.interval.latest
     assert lease is not None
     assert latest is not None
