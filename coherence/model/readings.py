@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree, names, walk
+from coherence.language.sentences import SensorLink
 from coherence.language.words import COUNTS, STATES
 from coherence.model.boundary_gains import COMMANDED
+
+
+def through_sensor(tree: Tree, chain: Sequence[SensorLink]) -> Tree:
+    """Returns an expression through a sensor chain: samplers become `sampled`, windows `mean_over` etc."""
+    scrape = None
+    for link in chain:
+        if link.duration is None or not link.duration.high:  # what takes no time shows the signal as it is
+            continue
+        size = Number(link.duration.high, link.duration.dimension)
+        if link.kind in ("scrape", "relist"):
+            tree = Call("sampled", (tree, size))
+            scrape = size if link.kind == "scrape" else scrape
+        elif link.kind == "irate" and scrape is not None:
+            tree = Call("mean_over", (tree, scrape))
+        elif link.kind in ("mean", "rate"):
+            tree = Call("mean_over", (tree, size))
+        elif link.kind == "max":
+            tree = Call("max_over", (tree, size))
+    return tree
 
 
 def of_each_member(total: Tree, members: Tree, least: Fraction | None) -> Tree:

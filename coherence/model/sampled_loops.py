@@ -12,7 +12,7 @@ from coherence.base.queries import cached
 from coherence.base.reads import built, unnoted, with_changes
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop, Rate, Relay
-from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names
+from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tree, names
 from coherence.language.loops import Timescale
 from coherence.language.names import bare_names
 from coherence.language.roles import in_role
@@ -31,7 +31,7 @@ from coherence.model.model import (  # fmt: skip
     SampledRule,
     interval,
 )
-from coherence.model.readings import is_divided, is_made_of, of_each_member
+from coherence.model.readings import is_divided, is_made_of, of_each_member, through_sensor
 
 
 def sampled_loop(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop | None:
@@ -307,29 +307,12 @@ def read_by(draft: ModelDraft, loop: Loop, condition: Tree) -> Tree:
 
 
 def _sensed(draft: ModelDraft, loop: Loop) -> Tree | None:
-    """Returns the target's signal through its sensor chain: samplers become `sampled`, windows `mean_over` etc."""
+    """Returns the target's signal through its sensor chain, which shows of what never moves what it is."""
     if loop.target is None or loop.target.signal is None:
         return None
-    stated = draft.resolved(loop.target.signal.tree)
-    tree = _seen(draft, loop, stated)
-    scrape = None
-    chain = loop.target.sensor
-    if chain and is_made_of(stated, draft.outputs, partial(_is_constant, draft)):
-        chain = ()  # it shows of what never moves what it is
-    for link in chain:
-        if link.duration is None or not link.duration.high:  # what takes no time shows the signal as it is
-            continue
-        size = Number(link.duration.high, link.duration.dimension)
-        if link.kind in ("scrape", "relist"):
-            tree = Call("sampled", (tree, size))
-            scrape = size if link.kind == "scrape" else scrape
-        elif link.kind == "irate" and scrape is not None:
-            tree = Call("mean_over", (tree, scrape))
-        elif link.kind in ("mean", "rate"):
-            tree = Call("mean_over", (tree, size))
-        elif link.kind == "max":
-            tree = Call("max_over", (tree, size))
-    return tree
+    stated, chain = draft.resolved(loop.target.signal.tree), loop.target.sensor
+    still = chain and is_made_of(stated, draft.outputs, partial(_is_constant, draft))
+    return through_sensor(_seen(draft, loop, stated), () if still else chain)
 
 
 def _measured(draft: ModelDraft, loop: Loop) -> Tree | None:
