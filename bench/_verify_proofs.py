@@ -23,12 +23,12 @@ from coherence.language.design import Design
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import BoundedResponse
+from coherence.simulate.execute.bounded_response import BoundedResponse, conditions_of
 from coherence.simulate.execute.schedules import schedules
 from coherence.verify.invariants.proof import InvariantProof
 from coherence.verify.invariants.prover import prove
 from coherence.verify.promises.decisions import Proved, condition_of, decide
-from coherence.verify.promises.responses import Answered, Late, answered, conditions_of
+from coherence.verify.promises.responses import Answered, Late, answered
 from coherence.verify.systems.piecewise_affine import LinearForm, TransitionSystem
 from coherence.verify.systems.transitions import Encoder
 
