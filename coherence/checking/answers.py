@@ -17,7 +17,7 @@ from typing import Any
 from coherence.base.clock import record_cut, recorded_cuts
 from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.base.watchdog import GRACE, RunLimit, TimeOverError, at_most, current_run, is_interruptible
-from coherence.checking.departures import taken_back
+from coherence.checking.departures import held_back, taken_back
 from coherence.checking.omissions import with_omissions
 from coherence.checking.placements import on_every_side
 from coherence.findings.accounting import policies
@@ -147,7 +147,8 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
         with at_most(min(run.left, SHARE * subject.time_limit) + GRACE, processor=True):
             answers = itertools.islice(_in_time(on_every_side(module.ask, subject), run), MOST_ANSWERS)
             standing = (taken_back(answer, subject.design) if runs else answer for answer in answers)
-            findings.extend(with_omissions(answer, subject.design) for answer in standing)
+            kept = (held_back(answer, subject.design) for answer in standing)
+            findings.extend(with_omissions(answer, subject.design) for answer in kept)
         if len(findings) == MOST_ANSWERS:
             findings.append(_undecided(module, subject, UsageError(f"{MOST_ANSWERS} answers are given, and no more")))
     except InputError:

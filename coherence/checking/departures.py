@@ -1,7 +1,8 @@
 """Takes back answers that stand on a law which differs, in the design at hand, from that of the program it stands for.
 
 A run of the model is a run of the program only where the two laws agree.  Where they do not, an answer from runs is
-undecided and says in what they differ, until the part replays its original.
+undecided and says in what they differ, until the part replays its original.  What evicts members of which a disruption
+budget lets none go evicts nobody: answers about its evictions are undecided too.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from typing import TYPE_CHECKING
 from coherence.base.graphs import reached
 from coherence.base.queries import cached
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
-from coherence.language.design import Design, Loop
-from coherence.language.expressions.tree import Tree, names
+from coherence.language.design import Design, Limit, Loop
+from coherence.language.expressions.tree import Name, Tree, names
 from coherence.language.names import resolve
-from coherence.language.schema_kinds import Word
+from coherence.language.schema_kinds import Quantity, Word
 
 if TYPE_CHECKING:
     from coherence.model.model import Model
 
 HPAS = ("kubernetes_hpa", "keda_scaledobject")
+BUDGET, EVICT = "pod_disruption_budget", "evict"
+OF_NO_EVICTION = ("COH209", "COH701")  # about the budget itself, and what a policy states of itself
 SIGNS_ALONE = "COH307"  # rests on the sign of a law, in which they agree
 
 
@@ -30,13 +33,55 @@ def taken_back(finding: Finding, design: Design) -> Finding:
     if finding.verdict not in (Verdict.PROVED, Verdict.CONFLICT) or finding.code == SIGNS_ALONE:
         return finding
     about = [words for name, words in departures(design) if name in finding.of]
-    if not about:
+    return _undecided(finding, about, "by the law as it is modelled") if about else finding
+
+
+def held_back(finding: Finding, design: Design) -> Finding:
+    """Returns an answer about what evicts members, undecided where a budget lets none of them go."""
+    if finding.verdict not in (Verdict.PROVED, Verdict.CONFLICT, Verdict.NOTE) or finding.code in OF_NO_EVICTION:
         return finding
+    about = [words for name, words in refused(design) if name in finding.of]
+    return _undecided(finding, about, "without that budget") if about else finding
+
+
+def _undecided(finding: Finding, about: Sequence[str], where: str) -> Finding:
+    """Returns an answer as undecided, with the reasons, and what it is but for them."""
     reasons = "; ".join(dict.fromkeys(about))
-    message = f"not decided, as {reasons} (by the law as it is modelled: {finding.message})"
+    message = f"not decided, as {reasons} ({where}: {finding.message})"
     evidence = Evidence(Grade.BOUNDED, "not decided", bound=finding.message)
     undecided = replace(finding, verdict=Verdict.UNDECIDED, severity=Severity.INFO, message=message)
     return replace(undecided, evidence=evidence, certainty="", repairs=())
+
+
+@cached
+def refused(design: Design) -> tuple[tuple[str, str], ...]:
+    """Returns each timer and loop that evicts members of which a budget lets none go, so that it evicts nobody."""
+    closed = {thing: limit.name for limit in design.limits.values() if (thing := _kept_whole(design, limit))}
+    evicted = [(t.name, t.then.text.split(" ")) for t in design.timers.values() if t.then is not None]
+    evicts = [(name, words[-1].partition(".")[0]) for name, words in evicted if words[0] == EVICT]
+    loops = [(loop.name, loop.actuation.evict) for loop in design.loops.values() if loop.actuation is not None]
+    evicts += [(name, thing.text) for name, thing in loops if thing is not None]
+    return tuple(
+        (name, f"{closed[thing]} lets none of {thing} go, and {name} evicts by its leave")
+        for name, thing in evicts if thing in closed
+    )  # fmt: skip
+
+
+def _kept_whole(design: Design, limit: Limit) -> str:
+    """Returns the thing of which a disruption budget lets no member go, whatever is up; empty where it may let one."""
+    tree = limit.counts.tree if limit.counts is not None else None
+    if limit.part is None or limit.part.text != BUDGET or limit.during is not None or not isinstance(tree, Name):
+        return ""
+    thing, most, least = tree.path.partition(".")[0], limit.at_most, limit.at_least
+    copies = design.components[thing].copies if thing in design.components else None
+    if isinstance(most, Quantity):
+        return thing if most.high == 0 else ""
+    if not isinstance(least, Quantity):
+        return ""
+    if least.text.endswith("%"):
+        return thing if least.low >= 1 else ""
+    written = any(_signal(design, loop).partition(".")[0] == thing for loop in design.loops.values())
+    return thing if isinstance(copies, Quantity) and not written and least.low >= copies.high else ""
 
 
 @cached

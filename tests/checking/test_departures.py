@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from coherence.checking.departures import departures, taken_back
+import pytest
+
+from coherence.checking.departures import departures, held_back, refused, taken_back
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.language.design import Design
 from coherence.language.reading import read_text
@@ -85,3 +87,41 @@ def test_two_autoscalers_of_one_target_write_nothing_so_no_run_of_theirs_decides
     design = read_text(TWO + other)
     assert {name for name, _ in departures(design)} == {"hpa", "keda"}
     assert verdicts(design) == ["undecided", "undecided"]
+
+
+EVICTED = """coherence: 1
+components: {web: {copies: 3}}
+limits: {pdb: {uses: pod_disruption_budget, %s}}
+loops:
+  spread: {timescale: {period: 5 min}, trigger: count of web by node > 1, actuation: {evict: web}}
+timers:
+  age: {from: web starts, after: 1 d, then: evict web}
+  stop: {from: web starts, after: 2 d, then: kill web}
+"""
+
+
+@pytest.mark.parametrize(
+    ("budget", "none"),
+    [
+        ("counts: web.unavailable, at_most: 0", True),
+        ("counts: web.unavailable, at_most: 0 %", True),
+        ("counts: web.unavailable, at_most: 1 %", False),
+        ("counts: web.available, at_least: 100 %", True),
+        ("counts: web.available, at_least: 67 %", False),
+        ("counts: web.available, at_least: 3", True),
+        ("counts: web.available, at_least: 2", False),
+    ],
+)
+def test_nobody_is_evicted_of_whom_a_budget_lets_none_go(budget: str, none: bool) -> None:
+    design = read_text(EVICTED % budget)
+    assert sorted(name for name, _ in refused(design)) == (["age", "spread"] if none else [])
+    found = [str(held_back(answer(Verdict.PROVED, of=(name,)), design).verdict) for name in ("age", "spread", "stop")]
+    assert found == (["undecided"] * 2 if none else ["proved"] * 2) + ["proved"]
+    assert held_back(answer(Verdict.CONFLICT, code="COH209", of=("pdb", "age")), design).verdict is Verdict.CONFLICT
+
+
+def test_a_budget_of_as_many_as_there_are_now_lets_some_go_of_what_is_scaled() -> None:
+    scaled = EVICTED % "counts: web.available, at_least: 3"
+    hpa = "  hpa: {uses: kubernetes_hpa, target: {signal: web.cpu, setpoint: 70 %}, actuation: {signal: web.replicas, "
+    design = read_text(scaled.replace("loops:\n", f"loops:\n{hpa}bounds: [3, 9]}}}}\n"))
+    assert refused(design) == ()

@@ -191,9 +191,10 @@ def ending(design: Design, limit: Limit, thing: str) -> WholeLife | None:
 
 
 def _ends_its_start(timer: Timer, thing: str) -> bool:
-    """Decides whether a timer ends the activity that it runs from, or the thing itself."""
+    """Decides whether a timer ends the activity that it runs from, or the thing itself, and by no budget's leave."""
     then, start = timer.then.text if timer.then is not None else "", timer.start
-    return action_in(then) == ENDS and start is not None and then.split()[-1] in (thing, start.subject)
+    ends = action_in(then) == ENDS and not then.startswith("evict")
+    return ends and start is not None and then.split()[-1] in (thing, start.subject)
 
 
 def _held_until(
