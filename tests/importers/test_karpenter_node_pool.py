@@ -65,10 +65,45 @@ def test_a_static_pool_consolidates_nothing() -> None:
     assert any("a static pool" in words for _, words in design.not_modelled)
 
 
-def test_a_budget_for_some_reasons_is_named() -> None:
+@pytest.mark.parametrize(
+    ("reasons", "acting", "loops"),
+    [
+        ("Underutilized, Empty", ["spot_consolidation"], ["spot_consolidation"]),
+        ("Underutilized, Empty, Drifted", ["spot_consolidation"], ["spot_consolidation"]),
+        ("Underutilized", ["spot_underused"], ["spot_empty", "spot_underused"]),
+        ("Empty, Drifted", ["spot_empty"], ["spot_empty", "spot_underused"]),
+    ],
+)
+def test_a_budget_for_some_reasons_holds_back_the_loops_that_act_for_them(
+    reasons: str, acting: list[str], loops: list[str]
+) -> None:
+    design = read(f'budgets: [{{nodes: "1", reasons: [{reasons}]}}]')
+    (limit,) = design.limits.values()
+    assert [action.text for action in limit.actions] == acting
+    assert sorted(design.loops) == loops
+
+
+def test_a_budget_that_allows_none_for_a_reason_switches_it_off() -> None:
+    design = read('budgets: [{nodes: "0", reasons: [Underutilized]}, {nodes: "1", reasons: [Empty, Drifted]}]')
+    assert [text(loop.trigger) for loop in design.loops.values()] == ["spot.empty for 0 s"]
+    assert any("that is switched off" in words for _, words in design.not_modelled)
+    assert not read('budgets: [{nodes: "0", reasons: [Underutilized, Empty]}]').loops
+
+
+def test_a_budget_of_drift_alone_is_named() -> None:
     design = read('budgets: [{nodes: "1", reasons: [Drifted]}]')
     assert not design.limits
-    assert any("for some reasons" in words for _, words in design.not_modelled)
+    assert any("nodes that have drifted are not modelled" in words for _, words in design.not_modelled)
+
+
+def test_a_pool_that_takes_empty_nodes_alone_knows_no_other_reason() -> None:
+    budgets = 'consolidationPolicy: WhenEmpty, budgets: [{nodes: "1", reasons: [Empty]}]'
+    assert [*read(budgets).loops] == ["spot_consolidation"]
+
+
+def test_a_reason_that_karpenter_does_not_know_is_refused() -> None:
+    with pytest.raises(InputError, match="write Drifted, Empty, Underutilized"):
+        read('budgets: [{nodes: "1", reasons: [Idle]}]')
 
 
 @pytest.mark.parametrize(

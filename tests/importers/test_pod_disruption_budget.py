@@ -110,6 +110,17 @@ def test_a_budget_of_a_daemon_set_by_percent_is_listed_for_drains_pass_over_its_
 
 
 JOB = WEB.replace("apps/v1", "batch/v1").replace("Deployment", "Job").replace("replicas", "parallelism")
+CRON = """\
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: web, namespace: prod}
+spec:
+  schedule: "0 2 * * *"
+  jobTemplate:
+    spec:
+      activeDeadlineSeconds: 90000
+      template: {metadata: {labels: {app: web}}, spec: {restartPolicy: OnFailure, containers: [{name: r}]}}
+"""
 POD = """\
 apiVersion: v1
 kind: Pod
@@ -123,6 +134,7 @@ spec: {restartPolicy: Always, containers: [{name: a}]}
     [
         (JOB, Verdict.UNDECIDED, "until those on it end by themselves"),
         (JOB.replace("parallelism", "activeDeadlineSeconds: 7200, parallelism"), Verdict.NOTE, "for up to 2 h"),
+        (CRON, Verdict.NOTE, "for up to 25 h"),
         (POD, Verdict.CONFLICT, "waits for ever"),
         (POD.replace("Always", "Never"), Verdict.UNDECIDED, "until those on it end by themselves"),
     ],

@@ -7,8 +7,12 @@ pkg/controllers/disruption/helpers.go: BuildDisruptionBudgetMapping; controller.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from fractions import Fraction
 
+from coherence import importers
+from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
@@ -16,6 +20,7 @@ from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import cap
+from coherence.verify.patterns.limits import dead_policy
 from coherence.verify.timers.cron import recurring, uncovered
 from tests.draws import source, trace_counts
 
@@ -73,6 +78,57 @@ def test_budgets_leave_the_same_first_half_hour_of_the_week_to_no_schedule(trace
         free = (now for now in range(WEEK) if not any(active(schedule, now) for schedule in schedules))
         first = next(free, None)
         assert uncovered([recurring(text) for text in texts]) == (None if first is None else 1800 * first), texts
+
+
+@trace_counts(60, of=("karpenter_budget",))
+def test_budgets_for_reasons_leave_the_same_first_half_hour_to_each_loop(traces: int) -> None:
+    """Reads drawn pools: where no budget of a reason that a loop acts for allows a node, it never acts."""
+    rng, dead = source(74), 0
+    for _ in range(traces):
+        budgets = []
+        for _ in range(rng.randint(1, 4)):
+            reasons = rng.choice((None, None, rng.sample(("Drifted", "Empty", "Underutilized"), rng.randint(1, 3))))
+            lasts = rng.choice((None, 2, 16, 48, 48, 96))
+            schedule = None if lasts is None else (rng.randint(0, 47), rng.choice((None, rng.randint(0, 6))), lasts)
+            budgets.append((rng.choice((0, 0, 3)), reasons, schedule))
+        empty = rng.random() < 0.3
+        design = importers.design_from_sources({"pool.yaml": _pool(budgets, empty=empty)})
+        found = [f for f in dead_policy.ask(Subject(design)) if f.verdict is not Verdict.UNDECIDED]
+        off = {one for nodes, reasons, schedule in budgets if not nodes and schedule is None for one in reasons or ()}
+        left = {"Empty"} - off if empty else {"Empty", "Underutilized"} - off
+        assert bool(design.loops) == bool(left)
+        for name in design.loops:
+            acts_for = {"Empty"} if name.endswith("empty") else {"Underutilized"}
+            for reason in left if name.endswith("consolidation") else acts_for:
+                free = [now for now in range(WEEK) if _allowed_for(reason, budgets, now)]
+                never = [f for f in found if name in f.of and f.verdict is Verdict.CONFLICT]
+                assert bool(never) == (not free), (budgets, name)
+                dead += not free
+    assert dead > traces / 10
+
+
+def _allowed_for(reason: str, budgets: Sequence[tuple[int, list[str] | None, Schedule | None]], now: int) -> int:
+    """Returns how many nodes may go for a reason at a half hour of the week: the least of the budgets that hold."""
+    holding = (
+        nodes for nodes, reasons, schedule in budgets
+        if (reasons is None or reason in reasons) and (schedule is None or active(schedule, now))
+    )  # fmt: skip
+    return min(holding, default=99)
+
+
+def _pool(budgets: Sequence[tuple[int, list[str] | None, Schedule | None]], *, empty: bool) -> str:
+    stated = []
+    for nodes, reasons, schedule in budgets:
+        budget: dict[str, object] = {"nodes": str(nodes)} | ({"reasons": reasons} if reasons is not None else {})
+        if schedule is not None:
+            time, day, lasts = schedule
+            cron = f"{30 * (time % 2)} {time // 2} * * {'*' if day is None else day}"
+            budget |= {"schedule": cron, "duration": f"{30 * lasts}m"}
+        stated.append(budget)
+    policy = "WhenEmpty" if empty else "WhenEmptyOrUnderutilized"
+    disruption = {"consolidationPolicy": policy, "consolidateAfter": "1m", "budgets": stated}
+    pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "spot"}}
+    return json.dumps(pool | {"spec": {"disruption": disruption}})
 
 
 # --- consolidation

@@ -18,7 +18,7 @@ from coherence.language.design import Design, Limit, Timer
 from coherence.language.entries.actions import ENDS, action_in
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
-from coherence.language.roles import counts
+from coherence.language.roles import RUNS, counts
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.model.model import Interval
@@ -28,7 +28,6 @@ from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import with_ranges
 from coherence.verify.patterns.calls._lives import whole_life
 from coherence.verify.patterns.writers._pair import Numbers, quantities
-from coherence.verify.timers.recurrences import RUNS
 
 PART = "pod_disruption_budget"
 MOST_COPIES = 10_000
@@ -95,6 +94,9 @@ def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
     why = f": {limit.note.text}" if limit.note is not None else ""
     place = place_of(stated, limit).labelled(f"the budget{why}")
     if range_ is None or range_.low is None or range_.high is None:
+        if _lets_none(limit) and (life := ending(facts.design, limit, thing)) is not None:
+            yield _held_until(question, facts, limit, None, (place,), life)
+            return
         yield question.undecided(f"needs copies of {thing}", (place,), (limit.name,), lacks_number=True)
         return
     if range_.high < 1:
@@ -190,6 +192,11 @@ def ending(design: Design, limit: Limit, thing: str) -> WholeLife | None:
     return WholeLife(most, (*(cut.place.labelled("ends them") for cut in cuts), *(q.place for q in takes.values())))
 
 
+def _lets_none(limit: Limit) -> bool:
+    """Decides whether a budget lets no member go, however many there are."""
+    return isinstance(limit.at_most, Quantity) and limit.at_most.high == 0
+
+
 def _ends_its_start(timer: Timer, thing: str) -> bool:
     """Decides whether a timer ends the activity that it runs from, or the thing itself, and by no budget's leave."""
     then, start = timer.then.text if timer.then is not None else "", timer.start
@@ -198,16 +205,17 @@ def _ends_its_start(timer: Timer, thing: str) -> bool:
 
 
 def _held_until(
-    question: Question, facts: DesignFacts, limit: Limit, count: int, where: tuple[Place, ...], life: WholeLife
+    question: Question, facts: DesignFacts, limit: Limit, count: int | None, where: tuple[Place, ...], life: WholeLife
 ) -> Finding:
     """Returns for how long an eviction is refused of members that end by themselves."""
     thing = _thing(limit)
-    none = f"{limit.name} lets none of {count} {thing} go: a drain of a node waits until those on it end by themselves"
+    every = thing if count is None else f"{count} {thing}"
+    none = f"{limit.name} lets none of {every} go: a drain of a node waits until those on it end by themselves"
     places, of = (*where, *life.places), _of(facts, limit)
     if life.most is None:
         needs = f"needs how long {thing} runs (takes: {{run: ...}})"
         return question.undecided(f"{needs}: {none}", places, of)
-    numbers: Numbers = {"copies": (count, ""), "at most": (life.most, "s")}
+    numbers: Numbers = {"at most": (life.most, "s")} | ({"copies": (count, "")} if count is not None else {})
     return question.note(f"{none}, for up to {render_seconds(life.most)}", places, of, arithmetic(numbers))
 
 
