@@ -91,6 +91,13 @@ def _add_affinities(terms: FieldView, rule: str, own: Pods, rules: PlacementRule
         rules.add(wished, is_demand=False)
 
 
+def domains_apart(own: Pods, sketch: Sketch) -> list[str]:
+    """Returns the domains in each of which at most one pod of a workload may lie, by demands that count no others."""
+    terms = own.template.inner("affinity", "podAntiAffinity") if own.template is not None else None
+    found = [_domain(term, own, sketch, "topologyKey") for term in terms.tables(REQUIRED)] if terms is not None else []
+    return list(dict.fromkeys(domain.text for domain in found if domain is not None))
+
+
 def _of_term(term: FieldView, rule: str, own: Pods, sketch: Sketch, *, also: str = "") -> Scalar | None:
     domain = _domain(term, own, sketch, "topologyKey")
     return respelled(domain, f"{rule} by {domain.text}{also}") if domain is not None else None

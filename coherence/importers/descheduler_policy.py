@@ -3,12 +3,15 @@
 Where an overlay states `places`, RemoveDuplicates is a loop for each workload with several members: it evicts those
 that are more on a node than their share of the nodes that take them; where fewer than two do, it evicts none.
 LowNodeUtilization fills the emptiest nodes and HighNodeUtilization empties them; both stand as loops on how many nodes
-are occupied.  PodLifeTime is a timer of each job.  Pods that a plugin does not look at, or that its evictor protects,
-have neither.  Other strategies are listed: they look at what stands in no manifest, or evict by rules of placement.
+are occupied.  PodLifeTime is a timer of each job.  RemovePodsViolatingInterPodAntiAffinity is a loop for each workload
+whose pods must keep away from each other: it evicts those that are more than one in a domain.  Pods that a plugin does
+not look at, or that its evictor protects, have none of these.  Other strategies are listed with what they act on: pods
+that have failed or restarted often, labels and taints that have changed, a spread by its skew.
 
 SOURCE: descheduler 0.36 README and pkg/framework/plugins (removeduplicates: ceil(pods / nodes that take them by taints,
 selector and required affinity), none where these are fewer than two; nodeutilization: isNodeBelowThreshold,
-isNodeAboveThreshold; podlifetime); v1alpha1: strategies.  Default of the interval in the part.
+isNodeAboveThreshold; podlifetime; removepodsviolatinginterpodantiaffinity: required terms); v1alpha1: strategies.
+Default of the interval in the part.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from coherence.importers._names import sanitised
 from coherence.importers._node_rules import able_places
 from coherence.importers._quantities import exact, integer, respelled, value_of
 from coherence.importers._sketch import Pods, Sketch, entry
+from coherence.importers._spread import domains_apart
 from coherence.language.document import Node, Scalar, Table
 
 KIND = "DeschedulerPolicy"
@@ -34,11 +38,19 @@ PART, BY_USE, BY_AGE = "descheduler", "descheduler_node_utilization", "deschedul
 NODES = "nodes"
 EXTENSIONS, EVICTOR = ("deschedule", "balance"), "DefaultEvictor"
 DUPLICATES, LIFE, LOW, HIGH = "RemoveDuplicates", "PodLifeTime", "LowNodeUtilization", "HighNodeUtilization"
+APART = "RemovePodsViolatingInterPodAntiAffinity"
 JOBS = ("Job", "CronJob", "VolcanoJob")
 STAYING = ("Deployment", "StatefulSet", "Rollout")
 ONE_NODE = "fewer than two nodes take its pods: it evicts none of them"
 UNSEEN = "looks at what no manifest says"
-BY_RULE = "evicts members that a rule of placement allows no longer, which is not modelled"
+OTHERS = {
+    "RemovePodsViolatingTopologySpreadConstraint": "evicts members by how far their numbers in domains are apart, "
+    "which is not modelled",
+    "RemovePodsViolatingNodeAffinity": "evicts members of nodes whose labels have changed: they do not change here",
+    "RemovePodsViolatingNodeTaints": "evicts members of nodes whose taints have changed: they do not change here",
+    "RemoveFailedPods": "evicts pods that have failed, and none that run",
+    "RemovePodsHavingTooManyRestarts": "evicts pods that were restarted often: how often stands in no manifest",
+}
 NO_PLACES = "on which nodes members lie stands in no manifest: an overlay states `places`"
 SELECTED = ("conditions", "exitCodes")
 STATES, RUNS = ("states", "podStatusPhases"), "Running"
@@ -60,8 +72,8 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     for plugin in _plugins(manifest):
         if plugin.name in by_use:
             by_use[plugin.name].append(plugin)
-        elif plugin.name not in (DUPLICATES, LIFE):
-            what = BY_RULE if plugin.name.startswith("RemovePodsViolating") else UNSEEN
+        elif plugin.name not in (DUPLICATES, LIFE, APART):
+            what = OTHERS.get(plugin.name, UNSEEN)
             plugin.view.remark(plugin.key, f"{units.shorten(plugin.name)} {what}")
     for plugin in (plugin for plugins in by_use.values() for plugin in plugins):
         if not all(by_use.values()):
@@ -77,6 +89,8 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
             _lives(plugin, sketch)
         elif plugin.name == DUPLICATES:
             _duplicates(plugin, sketch)
+        elif plugin.name == APART:
+            _apart(plugin, sketch)
 
 
 def _plugins(manifest: Manifest) -> Iterator[Plugin]:
@@ -216,11 +230,36 @@ def _duplicates(plugin: Plugin, sketch: Sketch) -> None:
         if reason := spared(plugin, "removeDuplicates", pods, copies) or few:
             view.remark(key, f"{thing}: {reason}")
             continue
-        if "returns" not in component:
-            sketch.state(thing, "returns", respelled(stated, "always"))
-        loop: dict[str, Node | None] = {
-            "uses": respelled(stated, PART),
-            "trigger": respelled(stated, f"count of {thing} by node > ceil({thing}.copies / {nodes})"),
-            "actuation": entry(stated.place, {"evict": respelled(stated, thing)}),
-        }
-        sketch.put("loops", sketch.names.fresh(f"{thing}_duplicates"), stated.place, loop)
+        trigger = f"count of {thing} by node > ceil({thing}.copies / {nodes})"
+        _put_evictor(f"{thing}_duplicates", thing, respelled(stated, trigger), sketch)
+
+
+def _apart(plugin: Plugin, sketch: Sketch) -> None:
+    """Adds a loop for each workload whose pods must keep away from each other, and each domain in which they must."""
+    view, key = plugin.view, plugin.key
+    if not sketch.places:
+        view.remark(key, NO_PLACES)
+        return
+    for thing, pods in _things(STAYING, sketch).items():
+        copies = _copies(thing, sketch)
+        domains = domains_apart(pods, sketch) if copies is None or integer(copies) not in (0, 1) else []
+        reason = spared(plugin, "", pods, copies) if domains else ""
+        if reason:
+            view.remark(key, f"{thing}: {reason}")
+            continue
+        for domain in domains:
+            trigger = Scalar(f"count of {thing} by {domain} > 1", view.place(key))
+            _put_evictor(f"{thing}_apart", thing, trigger, sketch)
+
+
+def _put_evictor(name: str, thing: str, trigger: Scalar, sketch: Sketch) -> None:
+    """Adds a loop that evicts members, which come back where nothing else is said."""
+    component = sketch.get("components", thing)
+    if component is not None and "returns" not in component:
+        sketch.state(thing, "returns", respelled(trigger, "always"))
+    loop: dict[str, Node | None] = {
+        "uses": respelled(trigger, PART),
+        "trigger": trigger,
+        "actuation": entry(trigger.place, {"evict": respelled(trigger, thing)}),
+    }
+    sketch.put("loops", sketch.names.fresh(name), trigger.place, loop)

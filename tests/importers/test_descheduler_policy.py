@@ -151,8 +151,8 @@ def test_pods_that_the_evictor_protects_are_not_evicted(pod: str, config: str, r
 
 def test_other_plugins_are_listed_with_their_reason() -> None:
     listed = " ".join(words for _, words in read(WEB + REAL.read_text()).not_modelled)
-    assert "RemovePodsViolatingTopologySpreadConstraint evicts members that a rule of placement allows no" in listed
-    assert "RemovePodsHavingTooManyRestarts looks at what no manifest says" in listed
+    assert "RemovePodsViolatingTopologySpreadConstraint evicts members by how far their numbers" in listed
+    assert "RemovePodsHavingTooManyRestarts evicts pods that were restarted often" in listed
 
 
 def test_each_profile_has_its_own_arguments() -> None:
