@@ -147,8 +147,8 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
         with at_most(min(run.left, SHARE * subject.time_limit) + GRACE, processor=True):
             answers = itertools.islice(_in_time(on_every_side(module.ask, subject), run), MOST_ANSWERS)
             standing = (taken_back(answer, subject.design) if runs else answer for answer in answers)
-            kept = (held_back(answer, subject.design) for answer in standing)
-            findings.extend(with_omissions(answer, subject.design) for answer in kept)
+            possible = (held_back(answer, subject.design) for answer in standing)
+            findings.extend(with_omissions(answer, subject.design) for answer in possible)
         if len(findings) == MOST_ANSWERS:
             findings.append(_undecided(module, subject, UsageError(f"{MOST_ANSWERS} answers are given, and no more")))
     except InputError:

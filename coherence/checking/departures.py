@@ -57,7 +57,8 @@ def _undecided(finding: Finding, about: Sequence[str], where: str) -> Finding:
 def refused(design: Design) -> tuple[tuple[str, str], ...]:
     """Returns each timer and loop that evicts members of which a budget lets none go, so that it evicts nobody."""
     closed = {thing: limit.name for limit in design.limits.values() if (thing := _kept_whole(design, limit))}
-    evicted = [(t.name, t.then.text.split(" ")) for t in design.timers.values() if t.then is not None]
+    timers = [timer for timer in design.timers.values() if timer.then is not None]
+    evicted = [(timer.name, timer.then.text.split(" ")) for timer in timers if timer.then is not None]
     evicts = [(name, words[-1].partition(".")[0]) for name, words in evicted if words[0] == EVICT]
     loops = [(loop.name, loop.actuation.evict) for loop in design.loops.values() if loop.actuation is not None]
     evicts += [(name, thing.text) for name, thing in loops if thing is not None]
