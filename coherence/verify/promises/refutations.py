@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +14,7 @@ from coherence.language.expressions.tree import Arithmetic, Call, Compare, Held,
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import Affine
 from coherence.simulate.execute.certificates.run_certificates import certificate
-from coherence.simulate.execute.exact import Choices, Execution, Instant, View
+from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError, View
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run, looked_at
 from coherence.simulate.execute.schedules import schedules
@@ -89,7 +88,8 @@ def violation(
 ) -> tuple[Instant, ...]:
     """Returns the instants up to the first at which the condition is not `wanted`; empty where none is in reach.
 
-    A run that nears the edge of the condition by as much in each lap is followed until it is there.
+    A run that nears the edge of the condition, or of one that the model decides by, as much in each lap is followed
+    until it is there.
     """
     run = Execution(model, choices)
     instants: list[Instant] = []
@@ -109,21 +109,47 @@ def violation(
 
 
 def _laps_to_the_edge(run: Execution, instants: Sequence[Instant], condition: Tree) -> int:
-    """Returns in how many laps two sides of a condition meet, if each lap goes on as the last two; 0: not in reach."""
-    past = any(isinstance(n, Held) or (isinstance(n, Call) and n.function in PAST) for n in walk(condition))
-    if past or not isinstance(condition, Compare) or not instants:
+    """Returns in how many laps two sides of the condition meet, or of a comparison of the model, and a run of the usual
+    length after that, if each lap goes on as the last two; 0: not in reach.
+    """
+    if not instants:
         return 0
     lap, last = _lap(run.model), instants[-1].time
     ends = {instant.time: instant.after for instant in instants if last - instant.time in (0, lap, 2 * lap)}
     if len(ends) < 3:
         return 0
-    apart = Arithmetic("-", condition.left, condition.right)
-    older, old, now_ = (evaluate(apart, View(run, time, dict(values))) for time, values in sorted(ends.items()))
+    in_a_lap = sum(last - instant.time < lap for instant in instants)
+    views = [View(run, time, dict(values)) for time, values in sorted(ends.items())]
+    laps = _until_equal(condition, views)
+    if laps and len(instants) + laps * in_a_lap <= MOST_DRIFTING:
+        return laps
+    edges = (node for tree in _conditions(run.model) for node in walk(tree) if isinstance(node, Compare))
+    reached = [laps for edge in edges if (laps := _until_equal(edge, views))]
+    laps = min(reached) + LAPS if reached else 0
+    return laps if len(instants) + laps * in_a_lap <= MOST_INSTANTS else 0
+
+
+def _conditions(model: Model) -> Iterator[Tree]:
+    """Yields what a model decides by: the expressions of its loops, states and outputs."""
+    yield from model.outputs.values()
+    yield from (tree for state in model.states.values() for tree in state.trees)
+    yield from (tree for loop in model.loops for tree in loop.trees)
+
+
+def _until_equal(compared: Tree, views: Sequence[View]) -> int:
+    """Returns in how many laps both sides are equal, if they near each other as in the last two; 0: they do not."""
+    past = any(isinstance(n, Held) or (isinstance(n, Call) and n.function in PAST) for n in walk(compared))
+    if past or not isinstance(compared, Compare):
+        return 0
+    apart = Arithmetic("-", compared.left, compared.right)
+    try:
+        older, old, now_ = (evaluate(apart, view) for view in views)
+    except (NotExactError, MissingValueError):
+        return 0
     change = now_ - old
     if isinstance(change, Affine) or change != old - older or change * now_ >= 0:
         return 0
-    laps, in_a_lap = math.floor(-now_ / change) + 2, sum(last - instant.time < lap for instant in instants)
-    return laps if len(instants) + laps * in_a_lap <= MOST_DRIFTING else 0
+    return int(-now_ / change) + 2
 
 
 def watched(model: Model, condition: Tree) -> tuple[Tree, ...]:
