@@ -33,7 +33,8 @@ READINGS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 class DrawnLoop:
     """A loop that steps or sets a.x or b.y where a reading is on one side of a level, or keeps the reading at it.
 
-    `load` factors the reading; `by` None and `to` None: proportional.  Windows, cooldowns and streaks in seconds.
+    `by` and `to` None: proportional; `share`: the step is so many quarters of the count, rounded up.  Windows,
+    cooldowns and streaks in seconds.
     """
 
     signal: str
@@ -50,6 +51,7 @@ class DrawnLoop:
     lands: int
     bounds: tuple[int, int]
     rate: int
+    share: int
 
     @property
     def is_proportional(self) -> bool:
@@ -64,7 +66,8 @@ class DrawnLoop:
         if self.is_proportional:
             aim = f'target: {{signal: "{reading}", setpoint: {float(self.level)}, tolerance: 10 %}}'
             return f"  {name}: {{timescale: {{{scale}}}, {aim}, actuation: {{signal: {self.signal}, {ends}}}}}\n"
-        change = f"law: step, by: {self.by}" if self.to is None else f"law: set, to: {self.to}"
+        step = f'"{self.share} * ceil({self.signal} / 4)"' if self.share else self.by
+        change = f"law: step, by: {step}" if self.to is None else f"law: set, to: {self.to}"
         trigger = f"{reading} {self.side} {float(self.level)}{f' for {self.streak} s' if self.streak else ''}"
         acts = f"actuation: {{signal: {self.signal}, {change}, {ends}}}"
         return f'  {name}: {{timescale: {{{scale}}}, trigger: "{trigger}", {acts}}}\n'
@@ -73,14 +76,15 @@ class DrawnLoop:
     def reading_name(self) -> str:
         return f"r{list(READINGS).index(self.reading)}"
 
-    def wants(self, read: Fraction, now: Fraction) -> Fraction | None:
+    def wants(self, read: Fraction, now: Fraction, landed: Fraction) -> Fraction | None:
         """Returns the value that the law gives, before windows and bounds; None where it does not act."""
         if self.is_proportional:
             ratio = read / self.level
             return now if Fraction(9, 10) <= ratio <= Fraction(11, 10) else Fraction(math.ceil(now * ratio))
         if not (read < self.level if self.side == "<" else read > self.level):
             return None
-        return Fraction(self.to) if self.to is not None else now + (self.by or 0)
+        step = self.share * math.ceil(landed / 4) if self.share else self.by or 0
+        return Fraction(self.to) if self.to is not None else now + step
 
 
 def text_of(loops: list[DrawnLoop], starts: tuple[int, int], load: tuple[Fraction, Fraction]) -> str:
@@ -127,6 +131,7 @@ def drawn(random: Random) -> tuple[list[DrawnLoop], tuple[int, int], tuple[Fract
                 lands=0 if kind == "proportional" else lands,
                 bounds=(low, random.randint(low + 3, HIGH)),
                 rate=random.choice([0, 0, 0, 1]),
+                share=way if kind == "step" and random.random() < 0.3 else 0,
             )
         )
     load = Fraction(random.randint(2, 8), 4)
@@ -165,7 +170,7 @@ class PlainRun:
             now, loop = due[n], self.loops[n]
             due[n] += loop.period
             x = commanded[loop.signal]
-            wanted = loop.wants(self.read(loop, now - loop.delay), x)
+            wanted = loop.wants(self.read(loop, now - loop.delay), x, self.seen(loop.signal, now))
             if loop.streak:
                 since[n] = None if wanted is None else now if since[n] is None else since[n]
                 begun = since[n]
@@ -247,7 +252,7 @@ def _reached(answer: GraphAnswer, end: tuple[Fraction, Fraction]) -> tuple[Fract
 def test_what_is_proved_to_rest_rests_and_what_never_can_does_not() -> None:
     rest, never, swing = counted(1, 60)
     assert rest > 15
-    assert never > 3
+    assert never > 1
     assert swing > 8
 
 
@@ -256,4 +261,4 @@ def test_what_is_proved_to_rest_rests_and_what_never_can_does_not() -> None:
 def test_two_thousand_drawn_designs_of_several_loops(seed: int) -> None:
     rest, never, _ = counted(seed, 400)
     assert rest > 80
-    assert never > 15
+    assert never > 5
