@@ -71,7 +71,8 @@ def _followed(question: Question, group: Group, graph: GraphAnswer) -> Finding:
     at = " or ".join(points) if len(points) <= MOST_POINTS else f"one of {len(points)} points"
     numbers = {"values of the commands that are reached": (graph.count, ""), "of them at rest": (len(graph.rests), "")}
     evidence = Evidence(Grade.PROVED, HOW_FOLLOWED, certificate=graph.script, numbers=numbers)
-    message = f"{_settle(group)} from {render_start(model)}, in any order and with any phases: {at}"
+    once = f", once {' and '.join(graph.limits)} is where its flow takes it" if graph.limits else ""
+    message = f"{_settle(group)} from {render_start(model)}, in any order and with any phases{once}: {at}"
     assumed = dict.fromkeys((*model.abstractions, *graph.assumptions))
     return question.proved(message, group.places, group.names, evidence, assumptions=tuple(assumed))
 

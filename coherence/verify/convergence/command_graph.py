@@ -16,7 +16,9 @@ that is so at each node, commands change for ever; they have finitely many value
 
 Limit cases: one loop that sets one value has one edge into it; two loops that undo each other have a cycle, and no node
 without a way on.  With a constant of a range each look takes any value of it: its range is halved where that decides
-nothing, and a part that holds the whole of two ways is left open.
+nothing, and a part that holds the whole of two ways is left open.  A state may
+have any value of its range at a look.  Where its flow takes it to an end whatever the commands are, changes after that
+are followed from every node; while commands stand still it goes where they take it (`state_limits`).
 """
 
 from __future__ import annotations
@@ -29,19 +31,22 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from coherence.base.graphs import components
-from coherence.base.solver import joined
+from coherence.base.solver import joined, unsat
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.expressions import names
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.lower_smt import lower_smt
-from coherence.language.expressions.tree import Call, Held, Logic, Name, Number, Tree, rebuilt, rename
+from coherence.language.expressions.tree import Compare, Logic, Number, Tree, rename
 from coherence.language.words import MEMBERS
-from coherence.model.laws import CURRENT, READ, READY
+from coherence.model.laws import CURRENT, READ, READY, ZERO
 from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
 from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.slices import modes_read
 from coherence.simulate.execute.starts import integers
-from coherence.verify.facts.ranges import PAST, enclosure, hull, point, truth
+from coherence.verify.convergence.expression_looks import at_any_look, at_rest
+from coherence.verify.convergence.state_limits import limits_of
+from coherence.verify.facts.ranges import enclosure, hull, point, truth, with_ranges
+from coherence.verify.facts.satisfiability import SatQuery
 
 HOW = "every value that loops can give their commands, in any order, with any phases"
 LAWS = ("step", "set", "rules", "proportional")
@@ -49,6 +54,7 @@ IDLE = ("none", "unset")
 ANY_TIME = ("`phase`", "`period`", "`cooldown`", "`rank`")  # of these, any value makes a path of the same graph
 MOST_NODES, MOST_EDGES, MOST_PARTS, MOST_CLAIMS = 3_000, 60_000, 64, 12_000
 MOST_TEXT = 2_000_000  # characters of a certificate
+CHECK_MS = 2_000
 A_SCRIPT = 300  # claims of one script
 
 Node = tuple[Fraction, ...]
@@ -58,7 +64,8 @@ Node = tuple[Fraction, ...]
 class GraphAnswer:
     """What the graph shows: `rests` (where commands may stay at last; none: they never rest), of how many nodes.
 
-    `fixed`: open constants that are taken as one number each.  `script`: a certificate, where one is written.
+    `fixed`: open constants that are taken as one number each; `limits`: states that drift to an end of their range.
+    `script`: a certificate, where one is written.
     """
 
     signals: tuple[str, ...]
@@ -66,6 +73,7 @@ class GraphAnswer:
     count: int
     script: str | None = None
     fixed: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -98,6 +106,13 @@ def _answer(model: Model, acting: Sequence[SampledLoop], late: Callable[[], bool
     whole = _Graph(model, acting, {}, late)
     if whole.ends() and (script := whole.script()) is not None:
         return GraphAnswer(whole.signals, tuple(whole.rests()), len(whole.edges), script)
+    limits, shown = whole.drifts() if whole.flows and not whole.ends() else ({}, [])
+    late_graph = _Graph(model, acting, limits, late, tuple(whole.edges)) if limits else None
+    if late_graph is not None and late_graph.ends() and (script := late_graph.script()) is not None:
+        rests_at = tuple(late_graph.rests())
+        return GraphAnswer(
+            whole.signals, rests_at, len(late_graph.edges), joined([*shown, script]), limits=tuple(limits)
+        )
     if not (whole.ends() or whole.rests()):
         return GraphAnswer(whole.signals, (), len(whole.edges))
     waiting, rests, scripts = [{p: model.constants[p].range for p in fixed}] if fixed else [], set[Node](), list[str]()
@@ -162,6 +177,7 @@ class _Graph:
     acting: Sequence[SampledLoop]
     part: Mapping[str, Interval]
     late: Callable[[], bool]
+    starts: Sequence[Node] = ()  # those of the design, where none are given
     edges: dict[Node, set[Node]] = field(default_factory=dict)
     moves: tuple[tuple[_Move, ...], ...] = ()  # of each loop
 
@@ -172,8 +188,9 @@ class _Graph:
         if landing and any(loop.law == "proportional" for loop in self.acting):
             raise NotExactError("a proportional law counts from what landed")
         self.moves = tuple(tuple(self._moves_of(loop, past=landing)) for loop in self.acting)
-        starts = itertools.product(*(_starts(self.model, path) for path in self.signals))
-        waiting = list(itertools.islice(starts, MOST_NODES + 1))
+        self.flows = {p: s.flow for p, s in self.model.states.items() if s.flow is not None and s.switch is None}
+        stated = () if self.starts else itertools.product(*(_starts(self.model, path) for path in self.signals))
+        waiting = list(itertools.islice(itertools.chain(self.starts, stated), MOST_NODES + 1))
         total = 0
         while waiting:
             node = waiting.pop()
@@ -193,38 +210,12 @@ class _Graph:
         elif not loop.rules:
             conditions = [loop.trigger]
         for condition, law in zip(conditions, loop.recommendations, strict=True):
-            seen = _Trees(*(self._written(tree, past=past) for tree in (condition, law.read, law.ready)))
+            parts = (condition, law.read, law.ready)
+            seen = _Trees(*(None if tree is None else at_any_look(self.model, tree, past=past) for tree in parts))
             lasting = loop.enter if loop.enter is not None else condition
-            still = _Trees(*(self._still(tree) for tree in (lasting, law.read, law.ready)))
+            parts = (lasting, law.read, law.ready)
+            still = _Trees(*(None if tree is None else at_rest(self.model, tree) for tree in parts))
             yield _Move(loop, law.formula, seen, still)
-
-    def _written(self, tree: Tree | None, *, past: bool) -> Tree | None:
-        """Returns a tree over names of the model: a look back sees any value, and how long something held is open."""
-        return None if tree is None else self._seen(tree, past)
-
-    def _seen(self, tree: Tree, past: bool) -> Tree:
-        match tree:
-            case Name(path=path) if path in self.model.outputs:
-                return self._seen(self.model.outputs[path], past)
-            case Name(path=path) if past and path in self.model.commands:
-                return Name(f"{path} before")
-            case Held(condition=condition):
-                return Logic("and", (self._seen(condition, past), Name("long enough")))
-            case Call(function=function, arguments=(inner, *_)) if function in PAST:
-                return self._seen(inner, True)
-        return rebuilt(tree, lambda part: self._seen(part, past))
-
-    def _still(self, tree: Tree | None) -> Tree | None:
-        """Returns a tree as it is where commands stand still: a look back sees what is there."""
-        return None if tree is None else self._lasting(tree)
-
-    def _lasting(self, tree: Tree) -> Tree:
-        match tree:
-            case Name(path=path) if path in self.model.outputs:
-                return self._lasting(self.model.outputs[path])
-            case Call(function=function, arguments=(inner, *_)) if function in PAST:
-                return self._lasting(inner)
-        return rebuilt(tree, self._lasting)
 
     def _values(self, node: Node) -> Mapping[str, Interval]:
         return ChainMap(dict(zip(self.signals, map(point, node), strict=True)), self.known)
@@ -270,6 +261,18 @@ class _Graph:
         """Decides whether no change can come again: no node is reached from itself."""
         return all(len(part) == 1 for part in components(self.edges))
 
+    def drifts(self) -> tuple[dict[str, Interval], list[str]]:
+        """Returns where states are at last whatever the commands are, with the scripts that show it."""
+        flows = {path: at_any_look(self.model, flow, past=True) for path, flow in self.flows.items()}
+        limits, scripts = limits_of(self.model, flows, self.known), list[str]()
+        for path in limits:
+            known = with_ranges(self.known, {other: limit for other, limit in limits.items() if other != path})
+            span = enclosure(flows[path], known)
+            against = Compare("<=" if span.low is not None and span.low > 0 else ">=", flows[path], ZERO)
+            ranges = {name: known.get(name, EVERYTHING) for name in names(flows[path])}
+            scripts.append(SatQuery((against,), ranges, frozenset()).script())
+        return (limits, scripts) if all(unsat(script, timeout_ms=CHECK_MS).unsat for script in scripts) else ({}, [])
+
     def rests(self) -> list[Node]:
         """Returns the nodes at which commands may stand still: no loop is known to go on."""
         return sorted(node for node in self.edges if not any(self._goes_on(moves, node) for moves in self.moves))
@@ -278,6 +281,9 @@ class _Graph:
         values, loop = self._values(node), moves[0].loop
         if loop.rates:
             return False
+        if self.flows:
+            flows = {path: at_rest(self.model, flow) for path, flow in self.flows.items()}
+            values = with_ranges(values, limits_of(self.model, flows, values))
         now = node[self.signals.index(loop.signal)]
         limits = self.model.commands[loop.signal].range
         for move in moves:
@@ -356,8 +362,8 @@ def _whole_rates(loop: SampledLoop) -> bool:
 
 def _known(model: Model, part: Mapping[str, Interval]) -> dict[str, Interval]:
     """Returns the range of each constant and state, and of what a command may have been."""
-    known = {path: constant.range for path, constant in model.constants.items()} | dict(part)
-    known |= {path: state.range for path, state in model.states.items()}
+    known = {path: constant.range for path, constant in model.constants.items()}
+    known |= {path: state.range for path, state in model.states.items()} | dict(part)
     known |= dict.fromkeys(model.inputs, EVERYTHING)
     for path, command in model.commands.items():
         writers = [loop for loop in model.loops if loop.signal == path and loop.law not in IDLE]
