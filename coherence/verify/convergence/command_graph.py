@@ -89,7 +89,7 @@ def follow_commands(model: Model, loops: Sequence[SampledLoop], late: Callable[[
     if modes_read(model) & {loop.name for loop in loops} or _reads_one_end(model):
         return None
     acting = [loop for loop in model.loops if loop.law not in IDLE]
-    if not acting or any(loop.law not in LAWS or loop.mode == "once" for loop in acting):
+    if not acting or any(loop.law not in LAWS for loop in acting):
         return None
     try:
         return _answer(model, acting, late)
@@ -279,8 +279,8 @@ class _Graph:
 
     def _goes_on(self, moves: Sequence[_Move], node: Node) -> bool:
         values, loop = self._values(node), moves[0].loop
-        if loop.rates:
-            return False
+        if loop.rates or loop.mode != "always":
+            return False  # it may have written all that it ever writes
         if self.flows:
             flows = {path: at_rest(self.model, flow) for path, flow in self.flows.items()}
             values = with_ranges(values, limits_of(self.model, flows, values))

@@ -40,3 +40,10 @@ def test_two_steppers_rest_between_their_thresholds_or_nowhere(low: int, high: i
     assert proof.evidence.grade is Grade.PROVED
     assert proof.evidence.certificate is not None
     assert unsat(proof.evidence.certificate, timeout_ms=5_000).unsat
+
+
+def test_a_loop_that_writes_once_or_on_a_change_only_may_have_written_all() -> None:
+    for mode in ("once", "on change"):
+        text = STEPS.format(low=5, high=5).replace("by: 1, bounds", f"by: 1, mode: {mode}, bounds")
+        group = groups(Subject(read_text(text, "x.yaml"), {}))[0]
+        assert graph_of(group, math.inf) is None
