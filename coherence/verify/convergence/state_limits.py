@@ -22,14 +22,16 @@ Ranges = Mapping[str, Interval]
 
 def limits_of(model: Model, flows: Mapping[str, Tree], values: Ranges) -> dict[str, Interval]:
     """Returns where each state is at last whose flow says it, `flows` over names that have `values`."""
-    found: dict[str, Interval] = {}
+    limits: dict[str, Interval] = {}
     for _ in flows:
-        known = with_ranges(values, found)
-        fresh = {p: limit for p in flows if p not in found and (limit := _limit(model, p, flows[p], known)) is not None}
+        known = with_ranges(values, limits)
+        fresh = {
+            p: limit for p in flows if p not in limits and (limit := _limit(model, p, flows[p], known)) is not None
+        }
         if not fresh:
             break
-        found |= fresh
-    return found
+        limits |= fresh
+    return limits
 
 
 def _limit(model: Model, path: str, flow: Tree, values: Ranges) -> Interval | None:
@@ -55,21 +57,21 @@ def _line(tree: Tree, path: str, values: Ranges) -> tuple[Fraction, Fraction] | 
             span = enclosure(tree, values)
             return (span.low, Fraction(0)) if span.exact and span.low is not None else None
         case Arithmetic(op=op, left=left, right=right):
-            one, other = _line(left, path, values), _line(right, path, values)
-            return None if one is None or other is None else _combined(op, one, other)
+            first, other = _line(left, path, values), _line(right, path, values)
+            return None if first is None or other is None else _combined(op, first, other)
     return None
 
 
 def _combined(
-    op: str, one: tuple[Fraction, Fraction], other: tuple[Fraction, Fraction]
+    op: str, first: tuple[Fraction, Fraction], other: tuple[Fraction, Fraction]
 ) -> tuple[Fraction, Fraction] | None:
     if op in ("+", "-"):
         sign = 1 if op == "+" else -1
-        return one[0] + sign * other[0], one[1] + sign * other[1]
-    if op == "*" and not one[1]:
-        return one[0] * other[0], one[0] * other[1]
+        return first[0] + sign * other[0], first[1] + sign * other[1]
+    if op == "*" and not first[1]:
+        return first[0] * other[0], first[0] * other[1]
     if op == "*" and not other[1]:
-        return one[0] * other[0], one[1] * other[0]
+        return first[0] * other[0], first[1] * other[0]
     if op == "/" and not other[1] and other[0]:
-        return one[0] / other[0], one[1] / other[0]
+        return first[0] / other[0], first[1] / other[0]
     return None
