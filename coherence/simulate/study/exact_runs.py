@@ -134,14 +134,19 @@ def _readers(design: Design, path: str) -> Iterator[Place]:
 
 
 def _known_of(design: Design, path: str) -> str:
-    """Returns what a component has beside the path that it lacks, as an end of a sentence."""
+    """Returns what a component has, or runs measure of it, beside the path that it lacks, as an end of a sentence."""
     component = design.components.get(path.partition(".")[0])
     if component is None:
         return ""
     model, own = elaborate(design), f"{component.name}."
     computed = (path.removeprefix(own) for path in (*model.states, *model.outputs) if path.startswith(own))
     known = sorted({*members(component, design), *computed})
-    return f"; {component.name} has {', '.join(known)}" if known else ""
+    beside = f"; {component.name} has {', '.join(known)}" if known else ""
+    if not any(str(call.callee) == component.name for call in design.calls):
+        return beside
+    from coherence.simulate.study.loops_over_requests import MEASURED
+
+    return f"{beside}; of what is called a run measures {', '.join(MEASURED)}"
 
 
 def _for_ever(model: Model, setting: Setting) -> tuple[tuple[str, ...], tuple[Fraction, Fraction] | None]:

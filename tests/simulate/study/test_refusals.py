@@ -243,3 +243,18 @@ def test_what_nothing_reads_is_not_given_to_a_run() -> None:
         ran(scaled, values={"c.k": Fraction(3)})
     with pytest.raises(UsageError, match="is what the design states: change it there"):
         ran(PLAIN.replace("components: {", "components: {c: {k: 2}, "), values={"c.k": Fraction(3)})
+
+
+def test_a_value_that_no_run_measures_is_answered_with_those_that_it_does() -> None:
+    text = """coherence: 1
+workload: {chat: {rate: 3 req/s, service: {mean: 1 s}}}
+components: {node: {copies: 4}}
+calls: [{from: chat, to: node}]
+loops:
+  grow:
+    trigger: node.utilisation > 50 %
+    timescale: {period: 5 s}
+    actuation: {signal: node.desired, law: step, by: 1, from: 4, bounds: [1, 9]}
+"""
+    with pytest.raises(InputError, match="a run measures arrivals, backlog, utilization, busy, wait, served"):
+        study(read_text(text, "d"), Setting(until=60.0, warmup=0.0, seeds=(1,)))
