@@ -10,7 +10,7 @@ from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import MEMBER, STATES
+from coherence.language.words import MEMBER, MEMBERS, STATES
 
 RUNNING = ("running", *STATES["in work"])  # what a limit counts that lets a member work on several requests
 
@@ -56,10 +56,22 @@ def member_slots(design: Design, thing: str) -> MemberSlots | None:
     return MemberSlots(min(q.low for q in stated), min(q.high for q in stated), tuple(limits))
 
 
+def is_counted_by_loops(design: Design, thing: str) -> bool:
+    """Decides whether a loop writes how many members a thing has."""
+    signals = (loop.actuation.signal for loop in design.loops.values() if loop.actuation is not None)
+    paths = (signal.text.rpartition(".") for signal in signals if signal is not None)
+    return any(head == thing and word in MEMBERS for head, _, word in paths)
+
+
 def _of_one_member(design: Design, thing: str, limit: Limit) -> Quantity | None:
-    """Returns the number of a limit that holds for each member at every time, or of the only member there is."""
-    copies = design.components[thing].copies if thing in design.components else None
-    alone = limit.per is None and isinstance(copies, Quantity) and copies.low == copies.high == 1
+    """Returns the number of a limit that holds for each member at every time, or of the only member there is.
+
+    What states no members, and is given none by loops, is one.
+    """
+    component = design.components.get(thing)
+    copies = component.copies if component is not None else None
+    one = copies is None or (isinstance(copies, Quantity) and copies.low == copies.high == 1)
+    alone = limit.per is None and component is not None and one and not is_counted_by_loops(design, thing)
     each = limit.per is not None and limit.per.text in (*MEMBER, thing)
     partly = limit.window is not None or limit.during is not None or limit.scope is not None or limit.actions
     return most_allowed(design, limit) if (alone or each) and not partly and limit.at_least is None else None

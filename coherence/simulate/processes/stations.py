@@ -167,8 +167,10 @@ def _of_capacity(pool: Component, service: Service, notes: list[str]) -> tuple[i
 
 def _servers(design: Design, pool: Component, notes: list[str]) -> int | None:
     """Returns how many requests the members of a pool work on at once; None where no number of members is stated."""
-    members = _members(design, pool, notes)
-    return None if members is None else members * slots_of(design, pool, notes)
+    members, slots = _members(design, pool, notes), slots_of(design, pool, notes)
+    if members is None and slots > 1 and not any(key in pool.constants for key in RATES):
+        return slots
+    return None if members is None else members * slots
 
 
 def slots_of(design: Design, pool: Component, notes: list[str]) -> int:
@@ -297,7 +299,10 @@ def _reach(flow: RequestFlow, workload: str) -> set[str]:
 
 
 def _room(design: Design, name: str) -> float:
-    """Returns a limit that rejects counts what waits here."""
+    """Returns how many may wait here: a limit that rejects counts what waits, or what is in work, and then none may."""
+    slots = member_slots(design, name)
+    if slots is not None and any(limit.rejects for limit in slots.limits):
+        return 0.0
     for limit in design.limits.values():
         waiting = _counts(limit) in {f"{name}.{word}" for word in WAITING}
         if waiting and limit.rejects and (most := most_allowed(design, limit)) is not None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.language.design import Limit
-from coherence.language.entries.member_slots import ALONE, MemberSlots
+from coherence.language.entries.member_slots import ALONE, MemberSlots, is_counted_by_loops
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.facts.design_facts import DesignFacts, copies, scaling
 from coherence.verify.facts.limits import in_flight_limits, perhaps_in_flight
+from coherence.verify.facts.ranges import point
 from coherence.verify.facts.writers import Writer
 from coherence.verify.queues.member_rates import server_rate, servers_of_member, slots_places
 from coherence.verify.queues.offered_load import OfferedRate, each_serves, offered, own_time
@@ -81,7 +82,9 @@ def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     """Returns a thing with its load and what its members serve; None where the design does not say."""
     from coherence.verify.queues.mixed_service import mixed_rate
 
-    demand, members = offered(facts, thing), copies(facts, thing)
+    demand, members, slots = offered(facts, thing), copies(facts, thing), servers_of_member(facts, thing)
+    if members is None and slots.limits and not is_counted_by_loops(facts.design, thing):
+        members = point(1)  # what is said to be there is so many at once
     each = server_rate(facts, thing)
     each = mixed_rate(facts, thing) if each is None else each
     if demand is None or each is None or members is None or members.low is None or members.high is None:
@@ -90,7 +93,6 @@ def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     few, many = math.ceil(members.low), math.floor(members.high)
     if many < 1:
         return None
-    slots = servers_of_member(facts, thing)
     few, many = math.floor(few * slots.low), math.floor(many * slots.high)
     open_ = "" if demand.low >= many * each.high else _mean(facts, thing, demand)
     each = replace(each, places=(*each.places, *slots_places(slots)), open=each.open or open_)

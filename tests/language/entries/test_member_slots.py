@@ -9,7 +9,8 @@ from coherence.language.reading import read_text
 
 
 def slots(limits: str, copies: str = "4") -> tuple[int, int] | None:
-    design = read_text(f"coherence: 1\ncomponents: {{node: {{copies: {copies}}}}}\nlimits: {{{limits}}}\n", "d.yaml")
+    stated = f"copies: {copies}" if copies else ""
+    design = read_text(f"coherence: 1\ncomponents: {{node: {{{stated}}}}}\nlimits: {{{limits}}}\n", "d.yaml")
     found = member_slots(design, "node")
     return None if found is None else (int(found.low), int(found.high))
 
@@ -29,6 +30,7 @@ def slots(limits: str, copies: str = "4") -> tuple[int, int] | None:
         ("a: {counts: node.ongoing, at_most: 16, when_full: wait}", "1", (16, 16)),
         ("a: {counts: node.ongoing, at_most: 16, when_full: wait}", "4", None),
         ("a: {counts: node.ongoing, at_most: 16, when_full: wait}", "1 .. 2", None),
+        ("a: {counts: node.ongoing, at_most: 16, when_full: reject}", "", (16, 16)),
         ("a: {counts: node.ongoing, at_most: 16, per: tenant, when_full: wait}", "4", None),
         ("a: {counts: node.ongoing, at_most: 16, per: replica, window: 1 s, when_full: wait}", "4", None),
         ("a: {counts: node.ongoing, at_most: 16, per: replica, scope: one proxy}", "4", None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -132,3 +133,17 @@ def test_members_that_work_on_eight_at_once_run_as_eight_times_as_many(member: s
     setting = Setting(until=60.0, warmup=0.0, seeds=(1, 2))
     several, single = (study(read_text(design, "d.yaml"), setting).readings for design in (member, server))
     assert [(r.of, r.what, r.value) for r in several] == [(r.of, r.what, r.value) for r in single]
+
+
+def test_what_comes_where_all_are_busy_and_the_rest_is_refused_is_lost_as_erlang_says() -> None:
+    text = """coherence: 1
+workload: {events: {rate: 5 req/s, service: {mean: 1 s}}}
+components: {function: {}}
+calls: [{from: events, to: function}]
+limits: {reserved: {counts: function.ongoing, at_most: 6, when_full: reject}}
+"""
+    readings = study(read_text(text, "d.yaml"), Setting(until=20_000.0, warmup=10.0, seeds=(1,))).readings
+    succeed = next(reading.value for reading in readings if (reading.of, reading.what) == ("events", "succeed"))
+    below = sum(5**k / math.factorial(k) for k in range(7))
+    # Erlang's B formula; SOURCE: Kleinrock, Queueing Systems I, (3.43); 100,000 arrivals: 3 sigma are .4 %
+    assert succeed == pytest.approx(100 * (1 - 5**6 / math.factorial(6) / below), abs=0.6)
