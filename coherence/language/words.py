@@ -62,6 +62,9 @@ MEMBERS = frozenset({
 # What a limit stands for one of, as `per`: one member, whatever the thing is called.
 MEMBER = ("replica", "member", "copy", "instance", "pod", "server", "worker", "node", "host", "engine")
 
+# What a run over requests measures of a thing that is called.
+MEASURED = ("arrivals", "backlog", "utilization", "busy", "wait", "served")
+
 # What a timer does, by the first word of `then`.
 ACTIONS: Mapping[str, tuple[str, ...]] = {
     "ends": (

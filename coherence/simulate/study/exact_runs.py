@@ -15,6 +15,7 @@ from coherence.language.expressions import names
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.implied import computed_from
 from coherence.language.names import component_formulas, formulas, members, resolve
+from coherence.language.words import MEASURED
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.bursts import BurstError, bursts
@@ -144,8 +145,6 @@ def _known_of(design: Design, path: str) -> str:
     beside = f"; {component.name} has {', '.join(known)}" if known else ""
     if not any(str(call.callee) == component.name for call in design.calls):
         return beside
-    from coherence.simulate.study.loops_over_requests import MEASURED
-
     return f"{beside}; of what is called a run measures {', '.join(MEASURED)}"
 
 

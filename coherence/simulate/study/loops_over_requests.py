@@ -107,7 +107,7 @@ def cut(model: Model, program: Program, given: Collection[str] = (), wanted: Col
     """
     measured: dict[str, Callable[[Meter], float]] = {}
     for station in program.stations:
-        measured |= {f"{station.name}.{word}": _reading(read, station.name) for word, read in MEASURED.items()}
+        measured |= {f"{station.name}.{word}": _reading(read, station.name) for word, read in READINGS.items()}
     for source in program.sources:
         first = source.plan[0][0] if source.plan and source.plan[0] else ""
         measured[f"{source.name}.attempts"] = _rate(f"{first}.tries")
@@ -146,7 +146,7 @@ def _count_names(program: Program) -> dict[str, str]:
 def counted_signals(program: Program, measured: Iterable[str]) -> dict[str, CountedSignal]:
     """Returns those of the measured signals that change with a count at once; rates are those of the last reading."""
     names, counted = _count_names(program), {}
-    read = {f"{station.name}.{word}": (station.name, word) for station in program.stations for word in MEASURED}
+    read = {f"{station.name}.{word}": (station.name, word) for station in program.stations for word in READINGS}
     for path in measured:
         station, word = read.get(path, ("", ""))
         if word in ("backlog", "wait"):
@@ -184,7 +184,7 @@ def _ratio(above: float, below: float) -> float:
     return above / below if below else 0.0
 
 
-MEASURED: dict[str, Callable[[Meter, str], float]] = {
+READINGS: dict[str, Callable[[Meter, str], float]] = {
     "arrivals": lambda meter, name: meter.offered(name),
     "backlog": lambda meter, name: meter.levels.get(f"{name}.queue", 0.0),
     "utilization": lambda meter, name: _ratio(meter.offered(name), meter.capacity(name)),
