@@ -70,8 +70,8 @@ def _of_one_member(design: Design, thing: str, limit: Limit) -> Quantity | None:
     """
     component = design.components.get(thing)
     copies = component.copies if component is not None else None
-    one = copies is None or (isinstance(copies, Quantity) and copies.low == copies.high == 1)
-    alone = limit.per is None and component is not None and one and not is_counted_by_loops(design, thing)
+    single = copies is None or (isinstance(copies, Quantity) and copies.low == copies.high == 1)
+    alone = limit.per is None and component is not None and single and not is_counted_by_loops(design, thing)
     each = limit.per is not None and limit.per.text in (*MEMBER, thing)
     partly = limit.window is not None or limit.during is not None or limit.scope is not None or limit.actions
     return most_allowed(design, limit) if (alone or each) and not partly and limit.at_least is None else None
