@@ -46,14 +46,17 @@ class Orbit:
     contraction: Fraction
 
     def range_of(self, path: str) -> tuple[Fraction, Fraction]:
-        """Smallest and largest value of a signal on the lap."""
+        """Smallest and largest value of a signal on the lap, also between two writes of one instant."""
         values = [plain(i.after[path]) for i in self.lap] + [plain(i.sampled[path]) for i in self.lap]
+        written = (end for i in self.lap for a in i.actions if a.signal == path for end in (a.before, a.after))
+        values += map(plain, written)
         return min(values), max(values)
 
     @property
     def still(self) -> bool:
-        """Nothing changes on the lap: the run has settled."""
-        return all(instant.sampled == self.lap[0].sampled == instant.after for instant in self.lap)
+        """Nothing changes on the lap, nor between two writes of one instant: the run has settled."""
+        rests = all(instant.sampled == self.lap[0].sampled == instant.after for instant in self.lap)
+        return rests and all(action.before == action.after for instant in self.lap for action in instant.actions)
 
     def turns(self, path: str) -> bool:
         """Does the signal change direction on the lap?"""

@@ -121,3 +121,17 @@ def test_the_contraction_is_the_norm_of_the_first_power_below_one(matrix: list[l
         columns = [*zip(*matrix, strict=True)]
         power = [[sum((a * b for a, b in zip(row, c, strict=True)), F(0)) for c in columns] for row in power]
     assert contraction(matrix) == next((norm for norm in norms if norm < 1 - F(1, 10**9)), None)
+
+
+def test_writes_that_undo_each_other_in_one_instant_are_no_rest() -> None:
+    text = """coherence: 1
+loops:
+  cut: {rank: 1, timescale: {period: 1 s}, trigger: a.share > 80 %,
+        actuation: {signal: a.share, law: set, to: 50 %, from: 100 %}}
+  give: {rank: 2, timescale: {period: 1 s}, trigger: a.share < 60 %, actuation: {signal: a.share, law: set, to: 100 %}}
+components: {a: {}}
+"""
+    run = long_run(elaborate(read_text(text, "d.yaml")), Choices())
+    assert run.orbit is not None
+    assert run.orbit.range_of("a.share") == (F(1, 2), F(1))
+    assert not run.orbit.still
