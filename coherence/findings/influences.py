@@ -36,15 +36,17 @@ from coherence.findings.proof_words import (
 from coherence.language.design import Design, Limit
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.entries.leaves import DesignLeaf, leaves
-from coherence.language.expressions.tree import Call
+from coherence.language.expressions.tree import Call, Name
 from coherence.language.infrastructure import Boundary
 from coherence.language.roles import role, time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import calls_across
+from coherence.language.words import STATES
 from coherence.model.boundaries import hidden_readings, stands_in, uncrossed
 
 STOPPING = ("ends", "takes off the list")
 WHOLE = ("loops", "timers", "limits")
+IN_WORK = frozenset({"running", *STATES["in work"]})
 TIME, MEMBERS, RATE, ROOM, VALUE = "time", "members", "rate", "room", "value"
 WAIT, BURST, STOP = "wait", "burst", "stop"
 ORDER, LAW = "order", "law"
@@ -119,7 +121,7 @@ def _influences(design: Design) -> Iterator[PossibleInfluence]:
 
 
 def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]) -> PossibleInfluence:
-    changed: Callable[[Design, str], Iterator[str]] = {"loops": written, "timers": _timed_event, "limits": _counted}[
+    changed: Callable[[Design, str], Iterator[str]] = {"loops": _set, "timers": _timed_event, "limits": _counted}[
         section
     ]
     evicts = evicted(design.loops[name]) if section == "loops" else ""
@@ -129,11 +131,26 @@ def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]
     return PossibleInfluence(section, name, "", kind, places, frozenset(changed(design, name)), evicts or stops)
 
 
+def _set(design: Design, name: str) -> Iterator[str]:
+    """Yields the signal that a loop writes; with it what has a value of that name: an activity of a thing, an entry."""
+    valued = {**design.workload, **design.limits, **design.timers}
+    for path in written(design, name):
+        yield path
+        head, _, word = path.partition(".")
+        component = design.components.get(head)
+        if component is not None and word in (component.takes or {}):
+            yield f"{path} ends"
+            yield from [head] if role(component, word) in ("answer", "first byte", "start", "drain") else []
+        elif hasattr(valued.get(head), word):
+            yield head
+
+
 def _makes_wait(limit: Limit) -> bool:
     """Decides whether calls wait for a place where a limit of what is in flight is full, or may."""
     tree = limit.counts.tree if limit.counts is not None else None
     in_flight = isinstance(tree, Call) and tree.function == "in flight"
-    return in_flight and (limit.when_full is None or limit.when_full.text == "wait")
+    in_work = isinstance(tree, Name) and tree.path.rpartition(".")[2] in IN_WORK
+    return (in_flight or in_work) and (limit.when_full is None or limit.when_full.text == "wait")
 
 
 def acts_on_the_way(boundary: Boundary) -> bool:

@@ -5,9 +5,9 @@ So it does with those that have no certificate, which nobody could check again.
 What may change a signal or an event that a proof is about stands in `influences.py`.  It has to be read by the question
 that proved: that another one has read it says nothing of this proof.  What can only take runs away, a loop that evicts
 or a limit, leaves a proof that nothing bad happens standing, and the proof says so; it takes back a proof that
-something comes to be.  A proof that is about no promise says that it takes rates as stated.  A question may say what
-its proofs hold regardless of (sums of claims: of any delay), and values of the policies themselves that no question
-reads are named in the proof.
+something comes to be.  Proofs of what members serve say that nothing is taken out, a proof without a promise that
+it takes rates as stated.  A question may say what its proofs hold regardless of (sums of claims: of any delay), and
+values of the policies themselves that no question reads are named in the proof.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ NO_QUEUE = "no wait for {} is counted, which carries what first tries bring"
 CARRIES = "COH508"  # its proof says that a link carries what comes: what goes over it can only wait there
 STEADY = "{} is not read; the rate stays as it is stated"
 NOBODY_GOES = "{} is not read; nothing is taken out by it"
+SERVED = ("COH224", "COH240", "COH245", "COH250", "COH251", "COH252", "COH501")  # what members that stay can serve
+STATED = frozenset(  # proofs of times, tries and loads as they are stated: who reads a loop that sets one names it
+    f"COH{n}" for n in (201, 203, 204, 206, 207, 208, 210, 218, 224, 243, 245, 246, 247, 250, 251, 252)
+)
 ALONE = ("COH232", "COH30")  # codes whose proofs are about the loops alone
 MANY_REMOVE = "{} are not read; they can only take runs away"
 MANY_LEFT = "{} are not read; nothing is taken out by them"
@@ -62,11 +66,11 @@ class Prover:
     of: frozenset[str] | None = None
     spots: frozenset[tuple[str, int, int]] = frozenset()
 
-    def has_read(self, influence: PossibleInfluence) -> bool:
-        """Decides whether the question has read an influence; a timer or limit only where an answer speaks of it."""
+    def has_read(self, influence: PossibleInfluence, named: Collection[str] = WHOLE[1:]) -> bool:
+        """Decides whether the question has read an influence; of sections `named` only where an answer speaks of it."""
         if self.read.isdisjoint(influence.places):
             return False
-        about = self.of is None or influence.section not in ("timers", "limits") or influence.name in self.of
+        about = self.of is None or influence.section not in named or influence.name in self.of
         return about or any(spot(place) in self.spots for place in influence.places)
 
 
@@ -77,6 +81,7 @@ def standing(
     design: Design, findings: Sequence[Finding], provers: Mapping[str, Prover], not_read: Iterable[NotRead] = ()
 ) -> tuple[Finding, ...]:
     """Returns the findings, each proof that what its question did not read touches, or nothing supports, taken back."""
+    findings = [_uncertain(design, finding, provers.get(finding.code, NOBODY)) for finding in findings]
     if not any(finding.verdict is Verdict.PROVED for finding in findings):
         return tuple(findings)
     findings = [_uncertified(finding) for finding in findings]
@@ -101,6 +106,20 @@ def overturning(design: Design, loops: Iterable[str], read: frozenset[Place]) ->
     touching = _touching(design, words, Prover(read))
     return next(
         (i for i in touching if i.kind not in (WAIT, BURST) and not (i.kind == STOP and i.removes(words))), None
+    )
+
+
+def _uncertain(design: Design, finding: Finding, prover: Prover) -> Finding:
+    """Returns a certain conflict of stated numbers as a possible one where a loop that it does not name sets them."""
+    if finding.certainty != "certain" or not design.loops or finding.code not in (*STATED, CARRIES):
+        return finding
+    words = words_of(design, finding)
+    setting = [i.name for i in _touching(design, words, prover, WHOLE) if i.section == "loops" and i.words & words]
+    if not setting:
+        return finding
+    stated = (f"{name} leaves as it is stated what it sets" for name in dict.fromkeys(setting))
+    return replace(
+        finding, certainty="possible", severity=Severity.WARNING, assumptions=(*finding.assumptions, *stated)
     )
 
 
@@ -146,7 +165,7 @@ def _weighed(
         message = f"{finding.message}, since {never[0]} never acts"
         return replace(finding, verdict=Verdict.VACUOUS, severity=Severity.INFO, message=message)
     words = words_of(design, finding)
-    touching = list(_touching(design, words, prover))
+    touching = list(_touching(design, words, prover, WHOLE if finding.code in STATED else WHOLE[1:]))
     safe = all(promise.kind in SAFETY for promise in promises) and not finding.code.startswith(COMES_TO_REST)
     waiting = [influence for influence in touching if influence.kind == WAIT]
     removing = [i for i in touching if safe and i not in waiting and i.removes(words)]
@@ -154,7 +173,9 @@ def _weighed(
     bursts = [influence for influence in touching if influence.kind == BURST and not promises]
     queues = [i for i in touching if i.section == "links" and any(spot(place) in carried for place in i.places)]
     alone = finding.code.startswith(ALONE) and not promises
-    stops = [influence for influence in touching if influence.kind == STOP and alone and influence.removes(words)]
+    served = finding.code in SERVED and not promises
+    stops = [i for i in touching if i.removes(words) and ((served and i.evicts) or (alone and i.kind == STOP))]
+    removing = [i for i in removing if i not in stops]
     named = (*waiting, *removing, *beside, *bursts, *stops, *queues)
     changing = [influence for influence in touching if influence not in named]
     if changing:
@@ -175,12 +196,14 @@ def _named(of_one: str, of_several: str, influences_of_kind: Sequence[PossibleIn
     return of_several.format(f"{', '.join(others)} and {last}") if others else of_one.format(last)
 
 
-def _touching(design: Design, words: frozenset[str], prover: Prover) -> Iterator[PossibleInfluence]:
-    """Yields what may change something of these words and has not been read."""
+def _touching(
+    design: Design, words: frozenset[str], prover: Prover, named: Collection[str] = WHOLE[1:]
+) -> Iterator[PossibleInfluence]:
+    """Yields what may change something of these words and has not been read, of some sections by name."""
     by_word = influences(design)
     for influence in dict.fromkeys(influence for word in sorted(words & by_word.keys()) for influence in by_word[word]):
         itself = influence.section in WHOLE and influence.name in words  # the proof is about it by name
-        if not itself and influence.touches(words) and not prover.has_read(influence):
+        if not itself and influence.touches(words) and not prover.has_read(influence, named):
             yield influence
 
 

@@ -193,7 +193,7 @@ timers:
     [
         ("a", "COH225", "timers.stop", Verdict.UNDECIDED, ()),
         ("a", "COH225", "timers.tell", Verdict.PROVED, ()),
-        ("web", "COH245", "timers.kill", Verdict.PROVED, ("timers.kill is not read; it can only take runs away",)),
+        ("web", "COH245", "timers.kill", Verdict.PROVED, ("timers.kill is not read; nothing is taken out by it",)),
         ("up", "COH301", "timers.kill", Verdict.PROVED, ("timers.kill is not read; nothing is taken out by it",)),
         ("users", "COH245", "limits.quota", Verdict.PROVED, ("limits.quota is not read; it can only take runs away",)),
         ("web", "COH245", "limits.quota", Verdict.PROVED, ("limits.quota is not read; it can only take runs away",)),

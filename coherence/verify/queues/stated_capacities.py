@@ -1,4 +1,4 @@
-"""Reads how many requests a second a thing is said to serve as a whole, and rates of it that nothing reads."""
+"""Reads how many requests a second a thing is said to serve as a whole, and what is unclear of it."""
 
 from __future__ import annotations
 
@@ -36,6 +36,14 @@ def _computes_rate(design: Design, thing: str, given: Formula) -> bool:
     dimension = dimension_of(given, Known(known(design).signals, dict(scope(design.components[thing], design))))
     numbers = [node.dimension for node in walk(given.tree) if isinstance(node, Number)]  # members have no unit
     return any(d.physical == PER_SECOND for d in ([dimension] if dimension is not None else numbers))
+
+
+def unclear_rate(facts: DesignFacts, thing: str) -> tuple[str, Place] | None:
+    """Returns what to ask of a thing of which a rate is stated that nothing reads, and its line."""
+    for key, rate in unread_rates(facts.design, thing):
+        needs = f"what {thing}.{key} is: what one member serves is `rate_per_member: {rate}`"
+        return needs, rate.place.labelled("nothing reads this rate")
+    return None
 
 
 def unread_rates(design: Design, thing: str) -> list[tuple[str, Quantity]]:

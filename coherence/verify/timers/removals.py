@@ -15,23 +15,26 @@ from coherence.base.places import Place
 from coherence.language.design import Limit, Loop, Relay, Timer
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Tree
+from coherence.language.expressions.tree import Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.words import CONDITIONS, STATES
+from coherence.language.words import CONDITIONS, COUNTS, STATES
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, wanted
 from coherence.verify.facts.limits import at_members, cap, floor, place_of
+from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.facts.ranges import Values, point, with_ranges
 from coherence.verify.facts.writers import Writer
 from coherence.verify.timers.firing import action_of
 
 OUT = (*STATES["out of service"], "down", "unavailable", "failed")
+GONE = tuple(dict.fromkeys((*OUT, *COUNTS["unavailable"])))
 CAPPED = ("ejected", "removed", "unlisted")  # a cap on these alone says that something takes members out
 LEFT = ("healthy", "available", "ready", "up", *STATES["left in service"])
 FAILING = STATES["failing"]
 REMOVING = ("ends", "takes off the list")
 HUNG = frozenset(CONDITIONS["hung"])  # of one member, whatever the load
 LOADED = frozenset(CONDITIONS["overloaded"])
+TAKES_NONE = "{} takes none of {} out"
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,53 @@ def departures(facts: DesignFacts, thing: str) -> Iterator[Departure]:
             start = timer.start
             own = start is not None and (start.kind, start.subject) == ("starts", thing) and timer.unless is None
             yield Departure(timer.name, timer.then.place, certain=own)
+
+
+def taken_out(facts: DesignFacts, thing: str, spare: int | None = None) -> Iterator[Departure]:
+    """Yields the loops that count members of a thing out of service, or set how many are left in it.
+
+    Not those that take out no more than `spare` of all together.  `certain`: it acts at all times, and
+    members are out whatever happens to them.
+    """
+    members, scaled = copies(facts, thing), wanted(facts.written, thing)
+    moving: list[tuple[str, Writer]] = []
+    for path, writers in facts.written.items():
+        head, _, signal = path.partition(".")
+        if head == thing and path not in scaled and signal in (*GONE, *LEFT):
+            moving += [
+                (path, writer) for writer in writers if _adds(writer) and (signal in LEFT or _counts_out(writer))
+            ]
+    if spare is not None and members is not None and members.high is not None:
+        most = math.floor(members.high)
+        every = [_by_loop(facts, thing, path, writer).most(facts, most) for path, writer in moving]
+        counted = all(path.partition(".")[2] in GONE for path, _ in moving)
+        if counted and sum(most if out is None else out for out in every) <= spare:
+            return
+    for _, writer in moving:
+        always = trigger_of(writer.loop) is None and not writer.loop.rules
+        yield Departure(writer.name, writer.loop.place, certain=always)
+
+
+def _counts_out(writer: Writer) -> bool:
+    """Decides whether a loop may raise the number of those out above nothing."""
+    by = writer.loop.actuation.by if writer.loop.actuation is not None else None
+    lowers = writer.kind == "step" and isinstance(by, Quantity) and by.high <= 0
+    return not lowers and (writer.values.high is None or writer.values.high > 0)
+
+
+def members_stay(facts: DesignFacts, thing: str, spare: int | None = None) -> tuple[Departure | None, tuple[str, ...]]:
+    """Returns what takes members of a thing away some day, and what is assumed where all members are counted.
+
+    A loop that counts members out of service takes none away where so many may be spared.
+    """
+    gone, out = [*departures(facts, thing)], [*taken_out(facts, thing, spare)]
+    failing = any(facts.range(Name(path)).high != 0 for path in paths(thing) if path in facts.quantities)
+    component = facts.design.components[thing]
+    placed = component.needs or component.runs_on is not None or thing in facts.design.placement
+    stated = ((f"none of {thing} fails", failing or gone), (PLACED.format(thing), placed))
+    none = (TAKES_NONE.format(departure.name, thing) for departure in out if not departure.certain)
+    assumed = (*(words for words, needed in stated if needed), *unmoved(facts.design, thing), *none)
+    return next((departure for departure in (*gone, *out) if departure.certain), None), assumed
 
 
 def unbounded_departures(facts: DesignFacts, removal: Removal) -> list[Departure]:

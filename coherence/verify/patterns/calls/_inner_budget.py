@@ -170,6 +170,8 @@ def _together(question: Question, subject: Subject, tree: CallTree, around: Encl
         yield _too_many(question, subject, work, around)
     elif work.longest is not None and work.longest < limit:
         yield _contained(question, tree, around, work.longest)
+    elif alone and work.longest is not None and _fits_without_own(work, limit):
+        yield _perhaps_longer(question, work, around, work.longest)
     elif work.longest is None and work.answer.open and not work.cyclic:
         needs = f"needs {work.answer.open[0]}, or a limit of the call: nothing bounds what {around.inside} spends on it"
         places, of = _all_places(work.calls, around), _names(work, around)
@@ -186,6 +188,20 @@ def _too_many(question: Question, subject: Subject, work: Work, around: Enclosur
         assumptions=in_turn(work, around.inside),
         repairs=offered(_all_shorter(subject, path, around.limit.low, spent), longer(subject, around.place, spent)),
     )  # fmt: skip
+
+
+def _fits_without_own(work: Work, limit: Fraction) -> bool:
+    """Decides whether the calls of a thing end in time, and may not with its own time, before or after them."""
+    return work.serve is not None and (calls := work.hanging.most.bound) is not None and calls < limit
+
+
+def _perhaps_longer(question: Question, work: Work, around: Enclosure, longest: Fraction) -> Finding:
+    """Returns what to ask where calls end in time, and it is not known whether the thing works meanwhile."""
+    needs = (
+        f"needs more than {render_seconds(longest)} for all that {around.inside} may spend on its calls where its own "
+        f"time ({work.serve}) does not go on meanwhile: {around.text}"
+    )
+    return question.undecided(needs, _all_places(work.calls, around), _names(work, around))
 
 
 def _all_shorter(subject: Subject, path: Sequence[RetryPolicy], limit: Fraction, spent: Fraction) -> Repair | None:

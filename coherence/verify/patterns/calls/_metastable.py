@@ -36,7 +36,7 @@ from coherence.verify.patterns.calls._load_amplification import (
     unread_window,
 )
 from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, room
-from coherence.verify.patterns.calls._metastable_referee import disagreement, shortest_pause, two_digits
+from coherence.verify.patterns.calls._metastable_referee import disagreement, shortest_pause, two_digits, with_members
 
 DAY = 86_400.0  # s: an overload that noise alone is expected to begin within a day is one that happens
 FLUID = "by the fluid reading: mean rates, every try of an overload times out (noise may begin one that drains)"
@@ -49,7 +49,10 @@ def answer(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding
     """Arithmetic first; the closed forms of waiting only where an overload would keep itself up."""
     within = _within(question, subject, load)
     if within is not None:
-        return _leaf(question, subject, load) or within
+        return _leaf(question, subject, load) or with_members(question, subject, load, within)
+    if load.capacity.low <= 0:
+        none = f"needs {load.callee} to have a member at all times (lowest number of copies 1)"
+        return question.undecided(none, load.places, load.of)
     kept_up = load.by_fewest if load.hedged else load
     if kept_up is None:
         copies = " and ".join(plan.name for plan in load.hedged)
@@ -112,9 +115,7 @@ def _leaf(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding 
 
 
 def _unclear(subject: Subject, load: AmplifiedLoad) -> str:
-    """Returns why the load of an overload is not known: a budget that is a share of something else, copies that a loop
-    sets.
-    """
+    """Returns why the load of an overload is not known: a budget that is another share, copies that a loop sets."""
     design = subject.design
     limits = (limit for way in load.ways for plan in way for limit in retry_limits(design, plan))
     other = next((limit for limit in limits if isinstance(limit.at_most, Formula) and share_of(limit) is None), None)
@@ -144,7 +145,7 @@ def _overload(question: Question, subject: Subject, load: AmplifiedLoad) -> Find
         return question.undecided(needs, load.places, load.of)
     measured, full = facts(subject, load), room(subject.design, load.callee)
     if all(word == "cancel" for _, word in on_timeouts):
-        return _cancelled(question, load, measured)
+        return with_members(question, subject, load, _cancelled(question, load, measured))
     slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
     held = most_allowed(subject.design, full) if full is not None else None
     if full is not None and held is not None and held.low / load.capacity.low <= slow:

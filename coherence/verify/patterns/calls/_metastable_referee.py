@@ -1,16 +1,19 @@
-"""Lays the fluid reading of a lasting overload beside the Markov chain of queue and retries."""
+"""Holds what is said of an overload against more: the Markov chain of queue and retries, and members that go."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_decimal, render_seconds
-from coherence.findings.question_input import Subject
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Question, Subject
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.simulate.metastability.fluid import smallest_pause
 from coherence.simulate.metastability.load_map import overload
 from coherence.verify.calls.claims import Numbers
+from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad
 from coherence.verify.patterns.calls._metastable_call import CallFacts, room
 
@@ -55,3 +58,17 @@ def two_digits(time: float) -> Fraction:
         return Fraction(0)
     scale = Fraction(10) ** (math.floor(math.log10(time)) - 1)
     return math.ceil(Fraction(time) / scale) * scale
+
+
+def with_members(question: Question, subject: Subject, load: AmplifiedLoad, proof: Finding) -> Finding:
+    """Returns a proof with what it takes for granted of the members of the callee; open where they go at once."""
+    if proof.verdict is not Verdict.PROVED:
+        return proof
+    from coherence.verify.timers.removals import members_stay
+
+    certain, assumed = members_stay(known(subject), load.callee)
+    if certain is None:
+        return replace(proof, assumptions=(*proof.assumptions, *assumed))
+    needs = f"{certain.uncounted(load.callee)}; with all of them: {proof.message}"
+    places = (*proof.places, certain.place.labelled("takes members away"))
+    return question.undecided(needs, places, (*load.of, certain.name))

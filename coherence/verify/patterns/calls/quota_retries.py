@@ -14,7 +14,8 @@ of all workloads, and A, the sends that each becomes while every one is refused.
   conflict assumes `count` (a run does not count what is refused).
 - lambda A W <= q: no retries can fill it (with the stated burst as well, where there is one); asked where somebody else
   sends there, of whom no workload says how often, and where answers may come after the time limit of a try and what
-  is asked for again could fill it.  A proof assumes that tries of which nothing is said are answered in time.
+  is asked for again could fill it.  A proof assumes that tries of which nothing is said are answered in time, and
+  compares mean rates: arrivals by chance may fill a quota for a while.
 
 Callers that wait as long as the answer says (`pause: from answer`) come back when the window is over; how many of them
 at once is not stated, so nothing is claimed.
@@ -49,13 +50,13 @@ count against the limit per minute.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
 from coherence.findings import repairs
-from coherence.findings.finding import Finding, Repair, Step, Verdict
+from coherence.findings.finding import Finding, Repair, Severity, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
@@ -65,6 +66,7 @@ from coherence.verify.calls.attempts import least, started
 from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
+from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import always_holds
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.patterns.writers._pair import Numbers
@@ -75,6 +77,8 @@ QUESTIONS = (QUESTION,)
 
 
 IN_TIME = "no try of {} runs into its time limit"
+FIRST_TRIES = "asks for more than the quota by its first tries alone"
+BY_MEANS = "by mean rates: chance and phases may fill {} for a while, and it empties again"
 REFUSED_COUNTS = "what is refused counts against the quota as well"
 
 
@@ -248,7 +252,7 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
         assert isinstance(window, Quantity)
         least, everywhere = _total(quota, least=True) or Fraction(0), always_holds(quota.limit)
         certain = everywhere and not quota.limit.actions and least > quota.stated.high / window.low
-        yield _conflict(subject, quota, "asks for more than the quota by its first tries alone", certain=certain)
+        yield _first_tries(_conflict(subject, quota, FIRST_TRIES, certain=certain), subject, quota)
     elif any(plan.backoff.answered and plan.retries for plan in quota.plans):
         return
     elif again is not None and again <= quota.rate and quota.unstated:
@@ -271,6 +275,17 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
         bursts = [w.name for w, _ in quota.flows]
         needs = f"needs a burst of {bursts[0]} that fills {quota.limit.name}: its retries would then keep it full"
         yield QUESTION.undecided(needs, _places(quota), quota.of)
+
+
+def _first_tries(conflict: Finding, subject: Subject, quota: Quota) -> Finding:
+    """Returns a conflict of first tries; possible where something above the callee may pass on fewer of them."""
+    from coherence.verify.queues.let_through import held_above
+
+    held = tuple(held_above(known(subject), quota.callee, lambda passed: passed > quota.rate))
+    if not held:
+        return conflict
+    stated = dict.fromkeys((*conflict.assumptions, *held))
+    return replace(conflict, certainty="possible", severity=Severity.WARNING, assumptions=tuple(stated))
 
 
 def _repeated(quota: Quota) -> tuple[RetryPolicy, ...]:
@@ -328,7 +343,10 @@ def _proved(quota: Quota, most: Fraction, when: str) -> Finding:
     cancelling = dict.fromkeys(plan.callee for _, way in quota.flows for plan in way[:-1] if _cancels(plan))
     return QUESTION.proved(
         message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script),
-        assumptions=[*map(CANCELS.format, cancelling), *(IN_TIME.format(plan.name) for plan in _repeated(quota))],
+        assumptions=[
+            BY_MEANS.format(quota.limit.name), *map(CANCELS.format, cancelling),
+            *(IN_TIME.format(plan.name) for plan in _repeated(quota)),
+        ],
     )  # fmt: skip
 
 

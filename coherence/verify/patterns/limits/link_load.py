@@ -5,7 +5,7 @@ For each link and way: requests per second times what each `carries` (bytes), ov
 goes over it, against `bandwidth` x `count` (with `duplex: half`, of both ways together).  A route is the one with the
 fewest links, or the one that `via` names.  A queue whose `arrivals` are what another one has served takes a transfer
 from there.  First tries alone are counted, and nothing of what comes back; a load beyond the link is certain where the
-low ends of all ranges pass it.
+low ends of all ranges pass it, and no caller on the way serves less.
 
 Where a size is not stated, it is asked: with the most that each may carry at the stated rate.  What jobs that call each
 other exchange after each step waits for its link before the next step begins: it is no overload, and its largest share
@@ -41,6 +41,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_decimal
@@ -53,6 +54,7 @@ from coherence.language.schema_kinds import Quantity
 
 if TYPE_CHECKING:
     from coherence.model.routes import Transfer
+    from coherence.verify.facts.design_facts import DesignFacts
     from coherence.verify.queues.link_loads import LinkWay
 
 QUESTION = Question("COH508", "link-load", "ai.01 interconnect stability")
@@ -113,16 +115,29 @@ def _answer(subject: Subject, way: LinkWay) -> Finding:
         return QUESTION.proved(_carried(way, total, low), places, of, proof, assumptions=tuple(dict.fromkeys(taken)))
     if total <= low:
         return QUESTION.undecided(f"needs {lacking or f'a load of {way.name} below 1, not at it'}", places, of)
-    taken = (FIRST, *dict.fromkeys(ALL_SERVED.format(t.caller) for t in way.transfers if t.call is None))
+    held = _held(facts, way, high)
+    taken = (FIRST, *dict.fromkeys(ALL_SERVED.format(t.caller) for t in way.transfers if t.call is None), *held)
     message = (
         f"the link {way.name} has a load of {render_decimal(total / low)} of 1{_longest(way.transfers, most, low)}"
     )
-    grows = (total - low) * 60
-    witness = (Step(None, f"in a minute {_amount(grows)} more come than the link carries"),)
+    witness = (Step(None, f"in a minute {_amount((total - low) * 60)} more come than the link carries"),)
     return QUESTION.conflict(
-        message, places, of, arithmetic(numbers, witness=witness), certain=brought > high, assumptions=taken,
-        repairs=_repairs(subject, way.link, way.transfers, total / low),
+        message, places, of, arithmetic(numbers, witness=witness), certain=brought > high and not held,
+        assumptions=taken, repairs=_repairs(subject, way.link, way.transfers, total / low),
     )  # fmt: skip
+
+
+def _held(facts: DesignFacts, way: LinkWay, capacity: Fraction) -> tuple[str, ...]:
+    """Returns what a load beyond a link supposes of callers that may pass on less than is asked of them."""
+    from coherence.verify.queues.let_through import held_above
+
+    calls = [(t.callee, t.carries) for t in way.transfers if t.call is not None and t.carries is not None]
+    words = (held_above(facts, callee, partial(_fills, size.low, capacity)) for callee, size in calls)
+    return tuple(dict.fromkeys(words_of for own in words for words_of in own))
+
+
+def _fills(size: Fraction, capacity: Fraction, rate: Fraction) -> bool:
+    return rate * size > capacity
 
 
 def _carried(way: LinkWay, total: Fraction, low: Fraction) -> str:

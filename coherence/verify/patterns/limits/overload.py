@@ -7,7 +7,8 @@ most that it may have) and the rate or mean service time of one.  lambda >= N mu
 equality too, for any service that is not exactly regular.  A limit that sheds (`when_full: reject` on what waits
 there) bounds the queue and not the loss: it is said as a note.  Bursts that come again and rates that switch count
 by their mean over a long time, a burst that comes once does not; retries are the matter of `metastable-retries`.
-Where somebody else sends there too, through others or not, of whom no workload says how often, nothing is proved.
+Where somebody else sends there too, through others or not, of whom no workload says how often, nothing is proved; nor
+where a loop takes out of service more members than may be spared (where it may not act, a proof names it).
 
 A limit of what each member works on (`counts: api.ongoing, at_most: 16, per: replica`) makes a member that many
 servers, each of which takes the stated time: that of the workload (`service`), else the thing's own (`takes`), of which
@@ -61,20 +62,17 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Call, Limit
-from coherence.language.entries.member_slots import RUNNING
-from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
-from coherence.verify.facts.design_facts import PLACED, DesignFacts, as_many, copies, known, scalers
+from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import cap, place_of, undecided_by
-from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.member_rates import member_rate
 from coherence.verify.queues.offered_load import OfferedRate, contested, offered
-from coherence.verify.timers.removals import Departure, departures, paths
+from coherence.verify.timers.removals import members_stay
 
 REGARDLESS = frozenset({"time", "members", "order", "law"})
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=REGARDLESS)
@@ -111,14 +109,11 @@ def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
         return
     if offered(facts, thing) is None or member_rate(facts, thing) is not None:
         return
-    from coherence.verify.queues.stated_capacities import unread_rates
+    from coherence.verify.queues.stated_capacities import unclear_rate
 
-    stated = unread_rates(facts.design, thing)
-    if not stated:
-        return
-    key, rate = stated[0]
-    needs = f"needs what {thing}.{key} is: what one member serves is `rate_per_member: {rate}`"
-    yield QUESTION.undecided(needs, (rate.place.labelled("nothing reads this rate"),), (thing,))
+    unclear = unclear_rate(facts, thing)
+    if unclear is not None:
+        yield QUESTION.undecided(f"needs {unclear[0]}", (unclear[1],), (thing,))
 
 
 def _places(facts: DesignFacts, station: LoadedThing) -> tuple[Place, ...]:
@@ -165,24 +160,36 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         return
     if demand.open:
         station = replace(station, demand=replace(demand, high=demand.low))
-        demand = station.demand
+    yield _overloaded(subject, facts, station, places)
+
+
+def _overloaded(subject: Subject, facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
+    """Answers where more is asked than is served: what sheds it, or lets less through, is told; else queues grow."""
+    from coherence.verify.queues.let_through import admitted, doubts, sheds
+
+    demand, full = station.demand, f"asked are {_demand_text(station.demand)}"
+    full = f"{full}, {station.thing} serves {_per(station.capacity)}"
     shed = next(sheds(facts, station), None)
-    full = f"asked are {_demand_text(demand)}, {station.thing} serves {_per(station.capacity)}"
     if shed is not None:
         message = f"{shed.name} sheds at least {_per(demand.high - station.capacity)}: {full}"
         where = (*places, shed.place.labelled("what waits beyond this is refused"))
-        yield QUESTION.note(message, where, (*_of(facts, station), shed.name), arithmetic(station.numbers))
-        return
-    rest = demand.high - station.capacity
+        return QUESTION.note(message, where, (*_of(facts, station), shed.name), arithmetic(station.numbers))
+    limit, rate = admitted(facts, station.thing) or (None, station.capacity)
+    if limit is not None and rate < station.capacity:
+        message = f"{limit.name} lets {_per(rate)} through to {station.thing}: {full}"
+        where = (*places, limit.place.labelled("no more than this comes"))
+        return QUESTION.note(message, where, (*_of(facts, station), limit.name), arithmetic(station.numbers))
+    perhaps, rest = tuple(dict.fromkeys(doubts(facts, station))), demand.high - station.capacity
     grows = f"the queue grows by {_per(rest)}" if rest else "the queue has no bound"
     witness = (
         Step(Fraction(0), full),
         Step(Fraction(60), f"{render_quantity(rest * 60)} more are waiting than a minute before"),
     )
     late = [plan for plan in call_tree(facts.design).above([station.thing]) if plan.limit is not None]
-    yield QUESTION.conflict(
+    return QUESTION.conflict(
         f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
-        certain=demand.low >= station.most, repairs=_more(subject, facts, station),
+        certain=demand.low >= station.most and not perhaps, assumptions=perhaps,
+        repairs=_more(subject, facts, station),
     ).refuting(NO_WAIT.format(station.thing), *sent_again(facts.design, late))  # fmt: skip
 
 
@@ -230,7 +237,8 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
     message = f"{station.thing} serves {_per(station.capacity)}, asked are {_demand_text(station.demand)}"
     if station.demand.lacking:
         return QUESTION.undecided(f"needs {station.demand.lacking}: {message}", places, _of(facts, station))
-    certain, assumed = members_stay(facts, station.thing)
+    needed = math.floor(station.demand.high / (station.each.low * station.at_once.low)) + 1
+    certain, assumed = members_stay(facts, station.thing, station.members[0] - needed)
     if certain is not None:
         needs = f"{certain.uncounted(station.thing)}; with all of them: {message}"
         where = (*places, certain.place.labelled("takes members away"))
@@ -240,33 +248,12 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled, *together))
 
 
-def members_stay(facts: DesignFacts, thing: str) -> tuple[Departure | None, tuple[str, ...]]:
-    """Returns what takes every member of a thing away some day, and what is assumed where all members are counted."""
-    gone = [*departures(facts, thing)]
-    failing = any(facts.range(Name(path)).high != 0 for path in paths(thing) if path in facts.quantities)
-    component = facts.design.components[thing]
-    placed = component.needs or component.runs_on is not None or thing in facts.design.placement
-    stated = ((f"none of {thing} fails", failing or gone), (PLACED.format(thing), placed))
-    assumed = (*(words for words, needed in stated if needed), *unmoved(facts.design, thing))
-    return next((departure for departure in gone if departure.certain), None), assumed
-
-
 def _demand_text(demand: OfferedRate) -> str:
     return f"{_per(demand.high)} on average, bursts included" if demand.uneven else _per(demand.high)
 
 
 def _per(rate: Fraction) -> str:
     return f"{render_quantity(rate)} req/s"
-
-
-def sheds(facts: DesignFacts, station: LoadedThing) -> Iterator[Limit]:
-    """Yields the limits of what waits or runs at a thing that turn away what comes beyond them."""
-    limits = [station.slots[0]] if station.slots is not None else []
-    for path, own in facts.counted.items():
-        head, _, signal = path.partition(".")
-        if head == station.thing and signal in (*WAITING, *RUNNING):
-            limits += own
-    yield from (x for x in limits if x.when_full is not None and x.when_full.text in ("reject", "fail and lose"))
 
 
 def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Repair]:
@@ -395,4 +382,4 @@ def _shorter(subject: Subject, limit: Limit, patience: Quantity, rate: Fraction)
         yield from [repair] if repair is not None else []
 
 
-__all__ = ["QUESTION", "QUESTIONS", "WAITING", "LoadedThing", "ask", "sheds", "station_of"]
+__all__ = ["QUESTION", "QUESTIONS", "WAITING", "LoadedThing", "ask", "station_of"]

@@ -13,8 +13,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import in_flight_limits
-from coherence.verify.patterns.limits.overload import members_stay
-from coherence.verify.timers.removals import Departure
+from coherence.verify.timers.removals import Departure, members_stay
 
 
 @dataclass(frozen=True)

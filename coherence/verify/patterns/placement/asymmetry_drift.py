@@ -55,7 +55,7 @@ from coherence.language.call_cases import moved_by, weights
 from coherence.language.calls import Call
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, as_many, known
-from coherence.verify.patterns.limits.overload import LoadedThing, sheds, station_of
+from coherence.verify.patterns.limits.overload import LoadedThing, station_of
 from coherence.verify.queues.offered_load import OfferedRate, long_run_rate, offered, stated_rate
 
 QUESTION = Question("COH501", "asymmetry-drift", "ai.07 accelerator runtime control")
@@ -150,6 +150,8 @@ def _answer(
         f"{caller} asks {thing} for {render_quantity(arriving)} of {render_quantity(worst.pool.capacity)} req/s, while "
         f"all pools together have {render_quantity(free)} req/s free"
     )
+    from coherence.verify.queues.let_through import sheds
+
     if (shed := next(sheds(facts, worst.pool), None)) is not None:
         refused = f"{share}: {shed.name} refuses {render_quantity(arriving - worst.pool.capacity)} req/s"
         where = (*places, shed.place.labelled("what waits beyond this is refused"))

@@ -213,6 +213,11 @@ def _answer(subject: Subject, shared: SharedPool) -> Iterator[Finding]:
         yield _conflict(subject, shared, numbers)
     elif shared.open:
         yield QUESTION.undecided(f"needs {shared.open}", shared.places, shared.of)
+    elif shared.holders:
+        names = " and ".join(own.workload.name for own in shared.holders)
+        needs = f"needs fewer tasks of {names} in flight than {thing} has members for certain ({render_quantity(few)})"
+        needs = f"{needs}, or how long each takes: each may hold a member longer than {short} waits"
+        yield QUESTION.undecided(needs, shared.places, shared.of)
 
 
 def _left(shared: SharedPool, message: str, numbers: dict[str, tuple[Fraction, str]], most: Fraction) -> Finding:

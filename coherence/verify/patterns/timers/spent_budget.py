@@ -263,13 +263,25 @@ def _numbers(budget: FailureBudget, cause: Recurrence) -> Numbers:
 def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence], window: Fraction) -> Finding:
     """Answers for the first of some causes that none of them spends the budget, where all of them together do not.
 
-    `most` events in a half-open window: n + 1 of them need n whole gaps, which are at least as long.
+    `most` events in a half-open window: n + 1 of them need n whole gaps, which are at least as long.  A timer runs for
+    each member of the thing.
     """
+    from coherence.verify.patterns.timers._failure_budget import counted_members
+
     cause, places, span = causes[0], _places(budget, causes[0]), budget.bounded or render_seconds(window)
     lows = [other.apart.low or Fraction(0) for other in causes]
     most = [math.ceil(window / low) if low else budget.lives + 1 for low in lows]
     names = " and ".join(other.name for other in causes)
     message = f"{cause.name} comes at most {most[0]} times in {span}: {budget.limit.name} holds"
+    each = [counted_members(facts, budget, other.name) for other in causes]
+    if (crowd := next((own for own in each if own.most != 1), None)) is not None and (
+        crowd.most is None or sum(n * (own.most or 0) for n, own in zip(most, each, strict=True)) > budget.lives
+    ):
+        needs = (
+            f"needs `per: {crowd.thing}` of {budget.limit.name}, or room for all of {crowd.thing}: of each {message}"
+        )
+        where = (*places, crowd.place.labelled("so many members")) if crowd.place is not None else places
+        return QUESTION.undecided(needs, where, (*_of(budget, cause), *(other.name for other in causes)))
     if sum(most) > budget.lives:
         needs = f"together {names} may come more than {budget.lives} times in {span}: alone {message}"
         return QUESTION.undecided(needs, places, (*_of(budget, cause), *(other.name for other in causes)))
@@ -279,7 +291,8 @@ def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]
         needs = f"how often {certain.name} comes in {span} is not followed: alone {message}"
         return QUESTION.undecided(needs, (*places, certain.place.labelled("counts too")), _of(budget, cause))
     gaps = " ".join(f"(>= (* {n}.0 {rational(low)}) {rational(window)})" for n, low in zip(most, lows, strict=True))
-    claim = f"(and (>= {budget.lives}.0 (+ 0.0 {' '.join(f'{n}.0' for n in most)})) {gaps})"
+    counts = " ".join(f"(* {n}.0 {own.most or 0}.0)" for n, own in zip(most, each, strict=True))
+    claim = f"(and (>= {budget.lives}.0 (+ 0.0 {counts})) {gaps})"
     evidence = arithmetic(_numbers(budget, cause), certificate=Certificate(claim=claim).script())
     others = (
         *(f"{departure.name} takes none of {budget.thing} meanwhile" for departure in beside),

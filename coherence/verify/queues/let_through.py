@@ -1,0 +1,95 @@
+"""Finds what lets less of a load reach a thing than is asked: quotas, callers that serve less, loops, breakers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from coherence.base.graphs import reached
+from coherence.language.design import Limit
+from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.entries.member_slots import RUNNING
+from coherence.language.implied import EACH
+from coherence.language.roles import counted_sends
+from coherence.language.schema_kinds import Quantity
+from coherence.language.words import STATES
+from coherence.verify.calls.call_graph import call_tree
+from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.limits import always_holds, in_flight_limits
+from coherence.verify.queues.loaded_things import LoadedThing, station_of
+from coherence.verify.queues.offered_load import offered
+
+WAITING = STATES["waiting"]
+RATE_WORDS = ("rate", "attempts")
+LEAVES = "{} leaves {} as it is stated"
+
+
+def admitted(facts: DesignFacts, thing: str) -> tuple[Limit, Fraction] | None:
+    """Returns the limit that lets the fewest sends through to a thing, of all that are sent there, with its rate (1/s).
+
+    At all times, whatever it does with the others; None where no limit does.
+    """
+    quotas: list[tuple[Limit, Fraction]] = []
+    callers = {plan.caller for plan in call_tree(facts.design).plans if plan.callee == thing}
+    for limit in facts.design.limits.values():
+        most, window = most_allowed(facts.design, limit), limit.window
+        if most is None or not isinstance(window, Quantity) or window.low <= 0 or not _counts_all(limit):
+            continue
+        callee, caller = counted_sends(facts.design, limit.counts.tree if limit.counts is not None else None)
+        if callee == thing and (caller is None or callers == {caller}):
+            quotas.append((limit, most.high / window.low))
+    return min(quotas, key=lambda own: own[1], default=None)
+
+
+def _counts_all(limit: Limit) -> bool:
+    stops = limit.when_full is not None and limit.when_full.text in ("wait", "reject", "fail and lose")
+    return stops and always_holds(limit) and not limit.actions
+
+
+def sheds(facts: DesignFacts, station: LoadedThing) -> Iterator[Limit]:
+    """Yields the limits of what waits, runs or is in flight at a thing that turn away what comes beyond them."""
+    limits = [station.slots[0]] if station.slots is not None else []
+    for path, own in facts.counted.items():
+        head, _, signal = path.partition(".")
+        if head == station.thing and signal in (*WAITING, *RUNNING):
+            limits += own
+    heads = (station.thing, *(station.demand.names if len(station.demand.names) == 1 else ()))
+    counted = {text for head in heads for text in (head, f"{head}.requests")}
+    limits += [limit for limit, _ in in_flight_limits(facts.design, counted)]
+    yield from (x for x in limits if x.when_full is not None and x.when_full.text in ("reject", "fail and lose"))
+
+
+def doubts(facts: DesignFacts, station: LoadedThing) -> Iterator[str]:
+    """Yields what a conflict supposes: that loops leave the numbers as they are stated, that all of it is passed on."""
+    for path, writers in facts.written.items():
+        head, _, word = path.partition(".")
+        each = head == station.thing and word.startswith(EACH)
+        if each or (head in station.demand.names and word == "service"):
+            yield from (LEAVES.format(writer.name, path) for writer in writers)
+    yield from held_above(facts, station.thing, lambda passed: passed >= station.most)
+
+
+def held_above(facts: DesignFacts, thing: str, suffices: Callable[[Fraction], bool]) -> Iterator[str]:
+    """Yields that callers above a thing pass on all that is asked, where they may not; loops and breakers there.
+
+    `suffices`: whether so many requests per second alone make the conflict.
+    """
+    tree = call_tree(facts.design)
+    above = reached([thing], lambda name: tree.callers.get(name, ()))
+    for name in sorted((above - {thing}) & facts.design.components.keys()):
+        own, let = station_of(facts, name), admitted(facts, name)
+        load = own.demand if own is not None else offered(facts, name)
+        passed = [own.capacity] if own is not None else []
+        passed += [let[1]] if let is not None else []
+        if load is not None and passed and min(passed) < load.high and not suffices(min(passed)):
+            yield f"{name} passes on all that is asked of it"
+    for path, writers in facts.written.items():
+        head, _, word = path.partition(".")
+        if head in above & facts.design.workload.keys() and word in RATE_WORDS:
+            yield from (LEAVES.format(writer.name, path) for writer in writers)
+    for plan in tree.plans:
+        if plan.callee in above and plan.call.breaker is not None:
+            yield f"the breaker of {plan.name} stays closed"
+
+
+__all__ = ["admitted", "doubts", "held_above", "sheds"]
