@@ -335,6 +335,8 @@ def _unproved(model: Model, runs: Sequence[LongRun], why: str) -> str:
     """Returns what the runs did, which facts are open, and what else kept them from a proof, in words."""
     ended = sum(1 for run in runs if run.orbit is not None)
     done = "the run that was tried settles" if ended == len(runs) == 1 else f"{ended} of {len(runs)} runs tried settle"
+    undone = next((run.orbit.undone for run in runs if run.orbit is not None and run.orbit.undone), ())
+    done = f"{' and '.join(undone)} undo each other within one instant of a run that was tried" if undone else done
     begins = [path for table in (model.commands, model.states) for path, s in table.items() if not s.initial.exact]
     free = [loop.name for loop in model.loops if loop.phase is None and (len(model.loops) > 1 or model.states)]
     ranges = [path for path, constant in model.constants.items() if not constant.range.exact and path not in why]

@@ -46,17 +46,21 @@ class Orbit:
     contraction: Fraction
 
     def range_of(self, path: str) -> tuple[Fraction, Fraction]:
-        """Smallest and largest value of a signal on the lap, also between two writes of one instant."""
+        """Smallest and largest value of a signal on the lap."""
         values = [plain(i.after[path]) for i in self.lap] + [plain(i.sampled[path]) for i in self.lap]
-        written = (end for i in self.lap for a in i.actions if a.signal == path for end in (a.before, a.after))
-        values += map(plain, written)
         return min(values), max(values)
 
     @property
     def still(self) -> bool:
         """Nothing changes on the lap, nor between two writes of one instant: the run has settled."""
-        rests = all(instant.sampled == self.lap[0].sampled == instant.after for instant in self.lap)
-        return rests and all(action.before == action.after for instant in self.lap for action in instant.actions)
+        return not self.undone and all(i.sampled == self.lap[0].sampled == i.after for i in self.lap)
+
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """Returns the loops whose writes others undo within one instant, where nothing else changes on the lap."""
+        if any(i.sampled != i.after for i in self.lap):
+            return ()
+        return tuple(dict.fromkeys(a.loop for i in self.lap for a in i.actions if a.before != a.after))
 
     def turns(self, path: str) -> bool:
         """Does the signal change direction on the lap?"""
