@@ -110,6 +110,11 @@ class Work:
         """As known and longest, where nothing hangs longer than it says that it needs."""
         return DurationInterval(max(self.unhung.known, self.own), self.spent(self.unhung).bound)
 
+    def within(self, activity: str) -> Work:
+        """Returns the work while one activity lasts, where one is named: others without a role are outside it."""
+        perhaps = {name: span for name, span in self.perhaps.items() if name == activity}
+        return replace(self, perhaps=perhaps) if activity else self
+
     def spent(self, end: CallsEnd) -> TimeTerm:
         """Returns the bound of its own time and its calls, as a term."""
         if self.cyclic:
@@ -172,11 +177,12 @@ def call_tree(design: Design) -> CallTree:
 
 def own_times(tree: CallTree, names: Iterable[str]) -> list[str]:
     """Returns what is taken for granted of the own times of things that state none."""
-    assumed = []
-    for name in names:
-        perhaps = tree.work[name].perhaps
-        assumed += [COUNTED.format(f"{name}.{activity}") for activity in perhaps] or [NO_OWN_TIME.format(name)]
-    return assumed
+    return [words for name in names for words in own_time(tree.work[name], name)]
+
+
+def own_time(work: Work, name: str) -> list[str]:
+    """Returns what is taken for granted of the own time of one thing that states none."""
+    return [COUNTED.format(f"{name}.{activity}") for activity in work.perhaps] or [NO_OWN_TIME.format(name)]
 
 
 def in_turn(work: Work, name: str) -> list[str]:
@@ -330,6 +336,7 @@ class Enclosure:
     text: str
     plan: RetryPolicy | None = None  # the call whose try it is
     ask: str = ""  # what would say that it bounds the calls at all
+    activity: str = ""  # the one that it ends: others of the thing go on outside it
 
 
 def enclosure_of(plan: RetryPolicy) -> Enclosure | None:

@@ -45,7 +45,7 @@ def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
         if thing in tree.of_caller and (left := time_left(design, timer, thing)) is not None:
             span, ask = DurationInterval(left.earliest, left.latest), _open_role(design, timer, thing)
             text = f"{timer.name} ends {thing} after {_written(timer, left)}"
-            yield Enclosure(timer.name, thing, span, graph.values(timer)[0], text, ask=ask)
+            yield Enclosure(timer.name, thing, span, graph.values(timer)[0], text, ask=ask, activity=_activity(timer))
 
 
 @dataclass(frozen=True)
@@ -141,11 +141,16 @@ def _comes_between(key: str, armed: str, begins: str, chain: graph.Chain) -> boo
     return key in since
 
 
+def _activity(timer: Timer) -> str:
+    """Returns the activity that a timer bounds from its start to its end; nothing where it is another stretch."""
+    start, end = timer.start, timer.unless
+    lifted = start is not None and end is not None and (end.kind, end.subject) == ("ends", start.subject)
+    return start.activity if start is not None and lifted else ""
+
+
 def _open_role(design: Design, timer: Timer, thing: str) -> str:
     """Returns what to ask where nothing says whether the thing makes its calls in the activity that a timer bounds."""
-    start, end = timer.start, timer.unless
-    activity = start.activity if start else ""
-    lifted = start is not None and end is not None and (end.kind, end.subject) == ("ends", start.subject)
-    if not lifted or activity not in unknown_activities(design, thing):
+    activity = _activity(timer)
+    if activity not in unknown_activities(design, thing):
         return ""
     return f"`roles: {{{activity}: answer}}` of {thing} if it makes its calls in its {activity}, else `apart`"

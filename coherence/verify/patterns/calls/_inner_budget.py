@@ -11,6 +11,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.schema_kinds import Quantity
+from coherence.verify.calls.answer_times import role_of
 from coherence.verify.calls.attempts import (
     ZERO,
     DurationInterval,
@@ -23,7 +24,7 @@ from coherence.verify.calls.attempts import (
     started,
     timeline,
 )
-from coherence.verify.calls.call_graph import NO_WAIT, CallTree, Enclosure, Work, in_turn, of_one_gang, own_times
+from coherence.verify.calls.call_graph import NO_WAIT, CallTree, Enclosure, Work, in_turn, of_one_gang, own_time
 from coherence.verify.calls.claims import Numbers, term_fits
 from coherence.verify.calls.repairs import ended, fewer_tries, longer, offered, shorter, shorter_try
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
@@ -164,12 +165,12 @@ def _repairs(
 
 def _together(question: Question, subject: Subject, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
     """Yields the calls together, with the thing's own time, where each alone would fit."""
-    work, limit = tree.work[around.inside], around.limit.low
+    work, limit = tree.work[around.inside].within(around.activity), around.limit.low
     alone = all((end := known_end(plan)) is not None and end < limit for plan in work.calls)
     if alone and work.hanging.known >= limit and len(work.hanging.path) > 1:
         yield _too_many(question, subject, work, around)
     elif work.longest is not None and work.longest < limit:
-        yield _contained(question, tree, around, work.longest)
+        yield _contained(question, work, around, work.longest)
     elif alone and work.longest is not None and _fits_without_own(work, limit):
         yield _perhaps_longer(question, work, around, work.longest)
     elif work.longest is None and work.answer.open and not work.cyclic:
@@ -192,7 +193,9 @@ def _too_many(question: Question, subject: Subject, work: Work, around: Enclosur
 
 def _fits_without_own(work: Work, limit: Fraction) -> bool:
     """Decides whether the calls of a thing end in time, and may not with its own time, before or after them."""
-    return work.serve is not None and (calls := work.hanging.most.bound) is not None and calls < limit
+    in_answer = work.answer.bound is not None and work.answer.bound > limit  # the role is asked for by the answer
+    own = work.serve is not None or (work.perhaps and not in_answer)
+    return bool(own) and (calls := work.hanging.most.bound) is not None and calls < limit
 
 
 def _perhaps_longer(question: Question, work: Work, around: Enclosure, longest: Fraction) -> Finding:
@@ -201,6 +204,8 @@ def _perhaps_longer(question: Question, work: Work, around: Enclosure, longest: 
         f"needs more than {render_seconds(longest)} for all that {around.inside} may spend on its calls where its own "
         f"time ({work.serve}) does not go on meanwhile: {around.text}"
     )
+    for activity, span in work.perhaps.items():
+        needs = f"needs {role_of(around.inside, activity)} (it takes {span}, its calls besides, and {around.text})"
     return question.undecided(needs, _all_places(work.calls, around), _names(work, around))
 
 
@@ -214,15 +219,14 @@ def _all_shorter(subject: Subject, path: Sequence[RetryPolicy], limit: Fraction,
     return repairs.proposal(*edits) if len(edits) == len(path) else None
 
 
-def _contained(question: Question, tree: CallTree, around: Enclosure, longest: Fraction) -> Finding:
-    work = tree.work[around.inside]
+def _contained(question: Question, work: Work, around: Enclosure, longest: Fraction) -> Finding:
     message = (
         f"whatever {around.inside} spends on its calls ({render_seconds(longest)} at most) ends before {around.text}"
     )
     numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls at their longest": (longest, "s")}
     evidence = arithmetic(numbers, certificate=term_fits(work.spent(work.hanging), around.limit.low))
     assumed = in_turn(work, around.inside)
-    assumed += [] if work.serve else own_times(tree, [around.inside])
+    assumed += [] if work.serve else own_time(work, around.inside)
     inside = dict.fromkeys((around.inside, *(plan.callee for plan in work.through)))
     assumed += [NO_WAIT.format(name) for name in inside]
     places = _all_places(work.calls, around)
