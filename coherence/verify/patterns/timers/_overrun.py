@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,6 +14,9 @@ from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import unclear_state
+from coherence.language.implied import is_answered_by_default
+from coherence.language.names import used_names
+from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import nice_above
 from coherence.verify.events import graph, orders
@@ -50,7 +54,7 @@ def _cases(design: Design) -> Iterator[OverrunCase]:
             start, unless = (graph.key_of(event, design) for event in (timer.start, timer.unless))
             alone = graph.without_renewals(timer, causes)
             case = _of_next_time(timer, unless, alone) if start == unless else None
-            yield _prolonged(design, case or _worst(design, timer, unless, alone))
+            yield _of_start(design, _prolonged(design, case or _worst(design, timer, unless, alone)))
 
 
 def may_be_ended(timer: Timer) -> bool:
@@ -65,6 +69,33 @@ def _prolonged(design: Design, case: OverrunCase) -> OverrunCase:
         return case
     needs = f"whether {interruptions.words} prolongs what {case.timer.name} waits for is not decided"
     return replace(case, relation="unknown", needs=needs, loops=interruptions.loops)
+
+
+def _of_start(design: Design, case: OverrunCase) -> OverrunCase:
+    """Not before for certain where a probe is answered by the start, and more of the thing may be part of that.
+
+    An activity counts of which nothing says what it is and nothing else tells when it runs, up to the first answer.
+    """
+    timer = case.timer
+    if case.relation != "before" or not case.order.first or timer.start is None or not is_answered_by_default(timer):
+        return case
+    (ends, fires), thing = case.order.windows, timer.start.thing
+    perhaps = _perhaps_of_start(design, thing)
+    longest = sum((span.high for span in perhaps.values()), ends.latest or Fraction(0))
+    if not perhaps or longest < fires.earliest:
+        return case
+    activity, span = next(iter(perhaps.items()))
+    needs = f"whether {activity} of {thing} ({span}) is part of its start: `roles: {{{activity}: start}}` or `apart`"
+    return replace(case, relation="unknown", needs=f"needs {needs}")
+
+
+def _perhaps_of_start(design: Design, thing: str) -> dict[str, Quantity]:
+    """Returns activities of a thing before its first answer of which nothing says what they are or when they run."""
+    component, unknown, named = design.components[thing], unknown_activities(design, thing), used_names(design)
+    before = itertools.takewhile(
+        lambda name: role(component, name) not in ("answer", "first byte"), component.takes or ()
+    )
+    return {name: unknown[name] for name in before if name in unknown and f"{thing}.{name}" not in named}
 
 
 def _worst(design: Design, timer: Timer, unless: str, causes: Causes) -> OverrunCase:
