@@ -52,9 +52,10 @@ class ChainFrame:
         raw = runs.point.reshape(runs.mode.size, n) * old.scale[:n] + old.centre[:n]
         points = (raw - new.centre[:n]) / new.scale[:n]
         self.directions = template(goal, self.numeric, points, effort=effort)
-        scaled = np.array([[float(c) for c in d] for d in self.directions]).reshape(-1, n) * new.scale[:n]
+        rows = np.array([[float(c) for c in d] for d in self.directions]).reshape(len(self.directions), n)
+        scaled = rows * new.scale[:n]
         self.size = np.linalg.norm(scaled, axis=1)
-        self.offset = np.array([[float(c) for c in d] for d in self.directions]).reshape(-1, n) @ new.centre[:n]
+        self.offset = rows @ new.centre[:n]
         unit = scaled / self.size[:, None]
         self.abstraction = Abstraction(self.inner, unit, apart=APART, deadline=deadline)
         self.seen = _seen(runs.mode.reshape(-1), points, unit, len(self.inner.modes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from coherence.base.clock import now
 from coherence.verify.convergence.set_chains import Level, chain_of_sets, levelled, named
 from coherence.verify.invariants.smtlib import certificate
-from coherence.verify.systems.piecewise_affine import Polyhedron, TransitionSystem
+from coherence.verify.systems.piecewise_affine import AffineEdge, Polyhedron, TransitionSystem
 from tests.verify.affine_rows import is_unsat, one_state, row
 
 BAD = (row((1,), ">", 1),)
@@ -38,3 +38,17 @@ def test_a_chain_is_an_invariant_and_a_shorter_one_is_not() -> None:
     assert proves(chain)
     assert not proves(chain[:-1])
     assert not proves(chain[1:])
+
+
+def test_a_system_of_modes_without_a_number_has_chains_too() -> None:
+    edges = tuple(
+        AffineEdge(a, b, (), (), "step") for a, b in (("first", "second"), ("second", "rest"), ("rest", "rest"))
+    )
+    plain = TransitionSystem((), (), (("first", ()),), edges, ())
+    left = TransitionSystem((), (), plain.initial, edges, (("first", ()), ("second", ())))
+    chain = chain_of_sets(plain, left, "broken", 1, now() + 10)
+    assert isinstance(chain, list)
+    assert [set(level) for level in chain] == [{"first", "second", "rest"}, {"second", "rest"}, {"rest"}]
+    assert is_unsat(certificate(levelled(plain, left, "broken", len(chain)), named(chain)))
+    kept = TransitionSystem((), (), plain.initial, edges, (("rest", ()),))
+    assert isinstance(chain_of_sets(plain, kept, "broken", 1, now() + 10), str)
