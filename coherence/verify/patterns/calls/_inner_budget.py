@@ -74,6 +74,22 @@ def single_tries(question: Question, tree: CallTree, around: Enclosure) -> Itera
             yield question.absent(message, places, of, evidence, assumptions=assumed)
 
 
+def outlived(question: Question, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
+    """Yields a note for each call of one try whose own limit comes, always, after its workload has given it up."""
+    ends = around.limit.high
+    if ends is None or around.name != around.inside:  # a timer may take work back that goes on
+        return
+    for plan in tree.of_caller.get(around.inside, ()):
+        limits = (("per_try", plan.call.per_try), ("deadline", plan.call.deadline))
+        stated = [(key, limit) for key, limit in limits if isinstance(limit, Quantity)]
+        key, limit = min(stated, key=lambda own: own[1].low, default=("", None))
+        if plan.tries == 1 and limit is not None and limit.low > ends and not limit.place.file.startswith("models/"):
+            message = f"{key} {limit} of {plan.name} never takes effect: {around.text}"
+            places = (limit.place.labelled("never reached"), around.place.labelled("this ends the try"))
+            numbers: Numbers = {"limit around": (ends, "s"), key: (limit.low, "s")}
+            yield question.note(message, places, (plan.name,), arithmetic(numbers))
+
+
 def _outlasts(plan: RetryPolicy, limit: Fraction) -> bool:
     """Returns whether known failures alone push the last try to the limit or beyond it."""
     end = retry_end(plan)

@@ -6,7 +6,8 @@ failure consumes and of the pause after it. Tries that start at T or later never
 after T is cut. Only causes that consume time count: a timeout takes `per_try` (without one the whole
 deadline, so no retry runs), another cause what `fails` says. The same holds one level up: what a callee may
 spend on its own calls must fit one try of every caller above, the patience of the workload, and every timer that ends
-it; what it needs to answer, its calls included, must fit too, with its start where it may be scaled to zero.
+it; what it needs to answer, its calls included, must fit too, with its start where it may be scaled to zero. A limit of
+one try that always comes after its workload has given up is told of, for it never takes effect.
 
 ## Why it hurts
 The retries that the configuration promises do not exist when they are needed: the first slow answer uses up
@@ -43,7 +44,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.events.bounds import enclosures
 from coherence.verify.patterns.calls._cold_start import cold_start
 from coherence.verify.patterns.calls._contradictory_limits import contradiction
-from coherence.verify.patterns.calls._inner_budget import cycles, inner_budget, single_tries
+from coherence.verify.patterns.calls._inner_budget import cycles, inner_budget, outlived, single_tries
 from coherence.verify.patterns.calls._own_budget import own_budget
 from coherence.verify.patterns.calls._serving_time import serving_time
 
@@ -63,6 +64,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for enclosure in enclosures(subject.design, tree):
         own = () if enclosure.plan is not None else serving_time(QUESTION, subject, tree, enclosure)
         answers = (*own, *_inside(subject, tree, enclosure))
+        yield from outlived(QUESTION, tree, enclosure)
         yield from answers if not enclosure.ask else (_if_it_encloses(enclosure, answer) for answer in answers)
     yield from cycles(QUESTION, subject, tree)
     yield from contradiction(QUESTION, subject.design)
