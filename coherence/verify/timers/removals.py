@@ -129,13 +129,14 @@ def _by_loop(facts: DesignFacts, thing: str, path: str, writer: Writer) -> Remov
 
 
 def caps_on(facts: DesignFacts, thing: str) -> Iterator[Limit]:
-    """Yields caps on the members out, and floors under those left, at all times."""
+    """Yields caps on the members out, and floors under those left, at all times: none in a window, or of a part."""
     for path, limits in facts.counted.items():
         head, _, signal = path.partition(".")
         for limit in limits if head == thing else ():
             caps_out = signal in OUT and limit.at_most is not None
             holds_left = signal in LEFT and limit.at_least is not None
-            if (caps_out or holds_left) and limit.during is None:
+            narrow = limit.window or limit.per or limit.during or limit.actions
+            if (caps_out or holds_left) and not narrow:
                 yield limit
 
 

@@ -8,8 +8,9 @@ smallest such k is found for every N in the range.  k = 0 needs no cause at all;
 more must be stated (`failing:` of the component).  A cap that keeps (N - m) mu > lambda is a proof.  A loop's own
 trigger is evaluated where it decides: it must stay true from k on.
 
-One event may also start a timer of every member (`from: backbone.repair starts`, `per: dns`): what it takes out goes at
-once.  A promise about how many are left (`always dns.listed >= 1`) is held against both.
+One event may also start a timer of every member (`from: backbone.repair starts`, or an outside event that names no
+member, `per: dns`): what it takes out goes at once.  A promise about how many are left (`always dns.listed >= 1`) is
+held against both, and proved where a cap or floor keeps it and nothing else takes any.
 
 A proof counts what the removal takes, and names what else may take members: places that go away, updates.
 
@@ -94,9 +95,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
     facts = known(subject)
     yield from withheld(QUESTION, facts)
     if facts.design.promises and facts.design.timers:
-        from coherence.verify.patterns.promises._promised_members import taken_at_once, taken_by_nobody
+        from coherence.verify.patterns.promises._promised_members import kept_by_caps, taken_at_once, taken_by_nobody
 
         yield from taken_at_once(QUESTION, facts, partial(_keeping, subject))
+        yield from kept_by_caps(QUESTION, facts)
         yield from taken_by_nobody(QUESTION, facts)
     for removal in removals(facts):
         if removal.driven or (removal.caps and not removal.event):

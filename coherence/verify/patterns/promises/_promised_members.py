@@ -7,26 +7,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_quantity
 from coherence.base.solver import joined
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, arithmetic
-from coherence.language.design import Timer
+from coherence.language.design import Limit, Timer
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.expressions import names as used
-from coherence.language.sentences import Promise
+from coherence.language.sentences import Event, Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.facts.limits import caps_at_all_times
+from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.facts.ranges import point, truth, with_ranges
 from coherence.verify.facts.satisfiability import SatQuery, opposite
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.timers.firing import action_of, never
-from coherence.verify.timers.removals import LEFT, OUT, REMOVING, Removal, caps_on, departures, failing, removals
+from coherence.verify.timers.removals import (
+    CAPPED,
+    LEFT,
+    OUT,
+    REMOVING,
+    Removal,
+    caps_on,
+    departures,
+    failing,
+    removals,
+)
 
 BROKEN = {"always": False, "never": True}
 STILL_UP = ("healthy", "up")  # what is only taken off a list may be these
+UNLISTS = "takes off the list"
+UNLISTED, ENDED = {*CAPPED, "out", "unready"}, {"removed", "out", "down", "unavailable"}  # what a cap counts of each
 MOST_MEMBERS = 10_000
 Keeping = Callable[[Removal, int, int], Iterator[Repair]]  # of so many members so many
 
@@ -64,15 +79,46 @@ def _removals_of_each(facts: DesignFacts) -> Iterator[tuple[Timer, Removal]]:
             yield timer, Removal(thing, timer.name, "", timer.place, None, driven=False, caps=caps)
 
 
+def kept_by_caps(question: Question, facts: DesignFacts) -> Iterator[Finding]:
+    """Yields the proof of each promise that a cap or floor keeps where one event takes out each member of a thing.
+
+    Only where nothing else is stated that takes any out, and the cap counts at all times what these timers do.
+    """
+    answered: set[str] = set()
+    for timer, removal in _removals_of_each(facts):
+        thing, action = removal.thing, action_of(timer)
+        caps = tuple(limit for limit in removal.caps if _holds_back(limit, action))
+        timers = [other for other in facts.design.timers.values() if _acts_on(other) == thing]
+        alike = all(action_of(other) == action for other in timers)
+        if thing not in answered and caps and alike and _stays_otherwise(facts, thing, timers, removal.caps):
+            answered.add(thing)
+            names = " and ".join(limit.name for limit in caps)
+            counted = f"{names} counts each of {thing} that is taken out, by whatever name"
+            assumed = (f"all of {thing} are up when a run begins", counted, *unmoved(facts.design, thing))
+            yield from _enough(question, facts, replace(removal, caps=caps), assumed)
+
+
+def _holds_back(limit: Limit, action: str) -> bool:
+    """Decides whether a limit bounds at all times how many members an action has taken out, or those it leaves."""
+    words = {path.rpartition(".")[2] for path in (used(limit.counts.tree) if limit.counts is not None else ())}
+    off, up = (UNLISTED, set(LEFT) - {*STILL_UP}) if action == UNLISTS else (ENDED, {*LEFT} - {"listed", "left"})
+    return caps_at_all_times(limit) and words <= (up if limit.at_most is None else off)
+
+
 def enough_left(question: Question, facts: DesignFacts) -> Iterator[Finding]:
     """Yields a proof per promise and timer that what one event takes out at once leaves as many as are promised."""
     for _, removal in _removals_of_each(facts):
-        range_ = copies(facts, removal.thing)
-        exact = range_ is not None and range_.exact and range_.low is not None and range_.low.denominator == 1
-        members = int(range_.low) if exact and range_ is not None and range_.low is not None else 0
-        out = removal.most(facts, members) if members > 0 else None
-        for promise in facts.design.promises.values() if out is not None else ():
-            yield from _left_enough(question, facts, removal, promise, (members, out or 0))
+        yield from _enough(question, facts, removal, ())
+
+
+def _enough(question: Question, facts: DesignFacts, removal: Removal, assumed: tuple[str, ...]) -> Iterator[Finding]:
+    range_ = copies(facts, removal.thing)
+    exact = range_ is not None and range_.exact and range_.low is not None and range_.low.denominator == 1
+    members = int(range_.low) if exact and range_ is not None and range_.low is not None else 0
+    out = removal.most(facts, members) if members > 0 else None
+    for promise in facts.design.promises.values() if out is not None else ():
+        for finding in _left_enough(question, facts, removal, promise, (members, out or 0)):
+            yield replace(finding, assumptions=(*finding.assumptions, *assumed))
 
 
 def _left_enough(
@@ -85,11 +131,11 @@ def _left_enough(
         return
     tree = facts.tree(promise.condition.tree)
     values = with_ranges(facts.values, {f"{thing}.copies": point(members)} | own)
-    if truth(tree, values) is not (not BROKEN[promise.kind]):
+    if not own.keys().isdisjoint(facts.quantities) or truth(tree, values) is not (not BROKEN[promise.kind]):
         return
     script = SatQuery((opposite(tree) if promise.kind == "always" else tree,), values).script()
     message = f"{promise.text}: {removal.name} takes out {out} of {members} {thing} at most"
-    places = (*removal.places, promise.place.labelled("promised"))
+    places = (promise.place.labelled("promised"), *removal.places)
     of = (*removal.of, thing, promise.name)
     evidence = arithmetic({"members": (members, ""), "out": (out, "")}, certificate=script)
     yield question.absent(message, places, of, evidence, assumptions=[f"nothing else takes {thing} out"])
@@ -99,11 +145,28 @@ def _takes_each(facts: DesignFacts, timer: Timer, thing: str) -> bool:
     """Decides whether the timer removes members, and whether what starts it is one event of another thing."""
     start, then = timer.start, timer.then.text if timer.then is not None else ""
     removes = acted_on(then) == thing and (action_in(then) in REMOVING or action_of(timer) in REMOVING)
-    if not removes or start is None or not start.activity or start.thing == thing or never(timer):
+    if not removes or start is None or never(timer) or not _comes_once(facts, start, thing):
         return False
-    others = copies(facts, start.thing)
-    alone = start.thing in facts.design.components and (others is None or others.high == 1)
-    return alone and (timer.unless is None or _relation(facts, timer) in ("possible", "after"))
+    return timer.unless is None or _relation(facts, timer) in ("possible", "after")
+
+
+def _comes_once(facts: DesignFacts, start: Event, thing: str) -> bool:
+    """Decides whether an event is one for all members of a thing: of what there is one of, or from outside.
+
+    An outside event that names the thing, or a timer that there is one of for each of something, is each member's own.
+    """
+    design, words = facts.design, start.text.split()
+    if start.kind != "outside":
+        return bool(start.activity) and start.thing != thing and _single(facts, start.thing)
+    each = {name for name, policy in (design.timers | design.loops).items() if policy.per is not None}
+    names = {word.partition(".")[0] for word in words}
+    others = names & design.components.keys()
+    return not start.of and thing not in names and each.isdisjoint(words) and all(_single(facts, n) for n in others)
+
+
+def _single(facts: DesignFacts, thing: str) -> bool:
+    members = copies(facts, thing)
+    return thing in facts.design.components and (members is None or members.high == 1)
 
 
 def _relation(facts: DesignFacts, timer: Timer) -> str:
@@ -118,7 +181,7 @@ def _emptied(
     range_ = copies(facts, thing)
     if range_ is None or range_.low is None or range_.high is None or timer.start is None:
         return
-    low, unlisted = max(1, math.ceil(range_.low)), action_of(timer) == "takes off the list"
+    low, unlisted = max(1, math.ceil(range_.low)), action_of(timer) == UNLISTS
     for members in range(low, min(math.floor(range_.high), low + MOST_MEMBERS) + 1):
         out = removal.most(facts, members)
         broken = broken_promises(facts, thing, members, out, unlisted=unlisted) if out else ()
@@ -174,8 +237,11 @@ def _acts_on(timer: Timer) -> str:
     return acted_on(timer.then.text) if timer.then is not None else ""
 
 
-def _stays_otherwise(facts: DesignFacts, thing: str, timers: Collection[Timer]) -> bool:
-    """Decides whether nothing but these timers is stated that takes members of a thing out or adds some."""
+def _stays_otherwise(facts: DesignFacts, thing: str, timers: Collection[Timer], caps: Collection[Limit] = ()) -> bool:
+    """Decides whether nothing but these timers is stated that takes members of a thing out or adds some.
+
+    `caps` of them tell of no others.
+    """
     design, component = facts.design, facts.design.components.get(thing)
     if component is None or component.part is not None or failing(facts, thing) is not None:
         return False
@@ -188,7 +254,17 @@ def _stays_otherwise(facts: DesignFacts, thing: str, timers: Collection[Timer]) 
     verbs = {timer.then.text.split(" ")[0] for timer in timers if timer.then is not None}
     heard = (event.text.split() for timer in design.timers.values() for event in (timer.start, timer.unless) if event)
     other = any(thing in words and not words[-1].startswith(tuple(verbs)) for words in heard)
-    return not (goes or moved or lost or other or any(removal.thing == thing for removal in removals(facts)))
+    known = {limit.name for limit in caps} | (names if caps else set())
+    beside = any(removal.thing == thing and removal.name not in known for removal in removals(facts))
+    spoken = any(_speaks_of(timer, thing) for timer in design.timers.values() if timer.name not in names)
+    return not (goes or moved or lost or other or beside or spoken)
+
+
+def _speaks_of(timer: Timer, thing: str) -> bool:
+    """Decides whether a timer that acts on another thing, or on none, may take members of this one out."""
+    words = timer.then.text.split() if timer.then is not None else []
+    each = timer.per is not None and timer.per.text == thing
+    return thing in words or (each and action_of(timer) in REMOVING)
 
 
 def _all_left(

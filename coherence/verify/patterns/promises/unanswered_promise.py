@@ -33,14 +33,18 @@ from collections.abc import Iterator, Sequence
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.promise_answers import promise_answers
 from coherence.findings.question_input import Question, Subject
+from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Call
 from coherence.language.sentences import Promise
-from coherence.language.words import COUNTS
+from coherence.language.words import COUNTS, STATES
+from coherence.verify.timers.firing import never
+from coherence.verify.timers.removals import REMOVING
 
 QUESTION = Question("COH106", "unanswered-promise", fires=Verdict.UNDECIDED, proves=False)
 QUESTIONS = (QUESTION,)
+SERVICE = (*STATES["out of service"], *STATES["left in service"])
 MEASURED = frozenset({"mean", "quantile", "tail"})
 
 
@@ -71,6 +75,11 @@ def _reason(subject: Subject, promise: Promise) -> str:
     if timers:
         remedy = f"promise `after e then {timers[0]} within T` or `a before {timers[0]}`"
         return f"{timers[0]} is a timer, and no condition reads whether one has fired: {remedy}"
+    takers = {path: taking for path in undriven if (taking := _takers(subject, path))}
+    if takers:
+        each = [f"how many {' and '.join(names)} takes out at once ({path})" for path, names in takers.items()]
+        rest = [f"what drives {path}" for path in undriven if path not in takers]
+        return f"needs {' and '.join((*each, *rest))}: no question follows that"
     if undriven:
         needs = f"needs what drives {' and '.join(undriven)}: nothing in the design states or writes it"
         stays = subject.design.places and not any("lost" in given for given in subject.design.places.values())
@@ -82,6 +91,21 @@ def _reason(subject: Subject, promise: Promise) -> str:
     if missing:
         return f"needs {missing}"
     return f"no question decides promises of this form about {' and '.join((*paths, *events)) or 'these words'}"
+
+
+def _takers(subject: Subject, path: str) -> list[str]:
+    """Returns the timers that end members of the thing of a path that counts those in or out of service, or unlist
+    them.
+    """
+    thing, _, word = path.partition(".")
+    counted = word in COUNTS["available"] or word in COUNTS["unavailable"] or word in SERVICE
+    return [
+        timer.name
+        for timer in subject.design.timers.values()
+        if counted and thing in subject.design.components
+        and timer.then is not None and acted_on(timer.then.text) == thing
+        and action_in(timer.then.text) in REMOVING and not never(timer)
+    ]  # fmt: skip
 
 
 def _functions(promise: Promise) -> Iterator[str]:

@@ -52,3 +52,43 @@ def test_a_promise_is_proved_just_where_as_many_are_left_and_else_repaired_so(
         assert left(read_text(edited["d"], "d"), copies) >= least
     if copies > least and conflicts:
         assert any(r.proved for f in conflicts for r in f.repairs)
+
+
+def fewest(copies: int, caps: dict[str, int]) -> int:
+    """Returns the fewest members listed in any order in which one event takes members out while caps let them go."""
+    seen, ahead = set[frozenset[int]](), [frozenset(range(copies))]
+    while ahead:
+        listed = ahead.pop()
+        if listed in seen:
+            continue
+        seen.add(listed)
+        for member in listed:
+            after = listed - {member}
+            if all(
+                copies - len(after) <= value if way == "at_most" else len(after) >= value for way, value in caps.items()
+            ):
+                ahead.append(after)
+    return min(map(len, seen))
+
+
+@pytest.mark.parametrize("event", ["poison.try starts", "poison fails"])
+@pytest.mark.parametrize(
+    ("copies", "least", "caps"),
+    [*itertools.product((1, 2, 3, 5), (1, 2, 3), ({}, {"at_most": 2}, {"at_least": 2}, {"at_most": 2, "at_least": 2}))],
+)
+def test_answers_of_a_check_are_those_of_every_order(event: str, copies: int, least: int, caps: dict[str, int]) -> None:
+    counted = {"at_most": "backend.removed", "at_least": "backend.listed"}
+    limits = "".join(f"  {way}_so_many: {{counts: {counted[way]}, {way}: {value}}}\n" for way, value in caps.items())
+    text = (
+        f"coherence: 1\ncomponents: {{backend: {{copies: {copies}}}, poison: {{takes: {{try: 1 s}}}}}}\n"
+        f"timers: {{max_fails: {{from: {event}, after: 0 s, per: backend, then: unlist backend}}}}\n"
+        + (f"limits:\n{limits}" if caps else "")
+        + f"promises: {{served: always backend.listed >= {least}}}\n"
+    )
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda s: read_text(s["d"], "d"), select=["COH240"]).findings
+    verdicts = {finding.verdict for finding in answers if "served" in finding.of}
+    left_over = fewest(copies, caps)
+    assert (Verdict.PROVED in verdicts) == (bool(caps) and left_over >= least)
+    if left_over < min(copies, least):
+        assert verdicts == {Verdict.CONFLICT}
+    assert all(unsat(f.evidence.certificate, timeout_ms=5_000).unsat for f in answers if f.evidence.certificate)
