@@ -41,3 +41,16 @@ def test_a_promise_is_proved_only_where_no_run_takes_members_out() -> None:
         proved, broken = proved + (left >= least), broken + (left < least <= members)
     assert proved > 5
     assert broken > 5
+
+
+def test_what_nobody_counts_is_not_said_to_be_written_by_nobody() -> None:
+    text = (
+        "coherence: 1\ncomponents: {backend: {copies: 3}}\n"
+        "timers: {max_fails: {from: backend fails, after: 0 s, per: backend, then: unlist backend}}\n"
+        "promises: {served: always backend.listed >= 1}\n"
+    )
+    for action, named in (("unlist backend", True), ("kill backend", True), ("page operator", False)):
+        answers = check(text.replace("unlist backend", action)).findings
+        (words,) = [finding.message for finding in answers if finding.code == "COH106"]
+        assert ("max_fails takes out at once" in words) is named, words
+        assert ("nothing in the design states or writes it" in words) is not named, words
