@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from coherence.base.graphs import reached
 from coherence.base.queries import cached
+from coherence.base.reads import unnoted
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.language.design import Design, Limit, Loop
 from coherence.language.expressions.tree import Name, Tree, names
@@ -54,6 +55,7 @@ def _undecided(finding: Finding, about: Sequence[str], where: str) -> Finding:
 
 
 @cached
+@unnoted()  # what is looked at for every answer is read by none of their questions
 def refused(design: Design) -> tuple[tuple[str, str], ...]:
     """Returns each timer and loop that evicts members of which a budget lets none go, so that it evicts nobody."""
     closed = {thing: limit.name for limit in design.limits.values() if (thing := _kept_whole(design, limit))}

@@ -120,6 +120,8 @@ TABLES = (
     COUNTS,
     STATES,
     MEMBERS,
+    MEMBER,
+    MEASURED,
     ACTIONS,
     MARKING,
     MARKED,

@@ -40,8 +40,12 @@ def effect_path(path: str) -> str:
 
 def command_path(draft: ModelDraft, loop: Loop, path: str) -> str:
     """Returns the signal that a loop writes: its own one, or the command of which that one is the effect."""
-    changed = path and loop.inside and any(True for _ in _changes(draft.design, loop, path))
-    return f"{path}{COMMANDED}" if changed and _alike(draft, loop, path) else path
+    if not path or not loop.inside:
+        return path
+    with unnoted():  # what is not lowered is not read
+        alike = _alike(draft, loop, path)
+    changed = alike and any(True for _ in _changes(draft.design, loop, path))
+    return f"{path}{COMMANDED}" if changed else path
 
 
 def _changes(design: Design, loop: Loop, path: str) -> Iterator[tuple[Boundary, str, Quantity]]:

@@ -325,7 +325,9 @@ def _measured(draft: ModelDraft, loop: Loop) -> Tree | None:
     if is_divided(draft.resolved(loop.target.signal.tree), draft.outputs, signal):
         return sensed
     members = _multiplied(draft, loop) or Name(command_path(draft, loop, signal))
-    return of_each_member(sensed, members, stated_bounds(loop).low)
+    others = (other for other in draft.design.loops.values() if other is not loop)
+    alone = all(written_signal(draft, other) != signal for other in others)  # another may leave none
+    return of_each_member(sensed, members, stated_bounds(loop).low if alone else None)
 
 
 def add_commands(draft: ModelDraft, every: tuple[SampledLoop, ...]) -> tuple[SampledLoop, ...]:

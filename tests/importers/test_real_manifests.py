@@ -46,9 +46,10 @@ def test_a_route_timeout_without_a_try_timeout_never_retries_slow_answers(tmp_pa
     assert "on slow answers" in finding.message
     assert "fast failures" in finding.message
     assert {place.line for place in finding.places} >= {10, 12}
-    (limit,) = finding.repairs  # one try alone is no retry: nothing would be proved of it
-    assert limit.verified == "re-checked: proved"
+    limit, longer = finding.repairs  # one try alone is no retry: nothing would be proved of it
+    assert {limit.verified, longer.verified} == {"re-checked: proved"}
     assert "perTryTimeout" in limit.edits[0].new
+    assert [edit.new.strip() for edit in longer.edits] == ["9s", "perTryTimeout: 2s"]
 
 
 def test_its_repaired_twin_is_proved(tmp_path: Path) -> None:

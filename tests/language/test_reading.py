@@ -221,7 +221,7 @@ def test_all_mistakes_come_at_once_each_with_place_value_and_remedy() -> None:
         ("coherence: 1\nloops: {a: {period: 30 s}}", "unknown key 'period'", "within `timescale`: `timescale: {period"),
         ("coherence: 1\ncalls: [{from: a, to: b, base: 1 s}]", "unknown key 'base'", "`pause: {base: ...}`"),
         ("coherence: 1\ncalls: {a: 1}", "a list expected, a mapping found", "one `- {from: ..., to: ...}` for each"),
-        ("coherence: 1\nloops: {a: {target: {enter: a.b > 1}}}", "unknown key 'enter'", "a key of `trigger`"),
+        ("coherence: 1\nloops: {a: {target: {signal: a.b, enter: 1}}}", "unknown key 'enter'", "a key of `trigger`"),
         ("coherence: 1\nloops: {a: {target: {signal: a.b, layer: x}}}", "unknown key 'layer'", "beside `uses`"),
         ("coherence: 1\ncalls: [{from: a}]", "the key 'to' is missing", "add `to: ...`"),
         (

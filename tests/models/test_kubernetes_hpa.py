@@ -319,9 +319,9 @@ def replayed_by(loop: SampledLoop | None, hpa: Autoscaler, trace: Sequence[Sync]
         ready = min(current, *serving) if serving else current
         wanted = hpa.sync(sync * PERIOD, current, measured, ready)
         if loop is not None:
-            view = View(
-                {"web.metric": Fraction(measured), "web.ready": Fraction(ready), "web.desired": Fraction(current)}
-            ).at_sync(sync)
+            metric = Fraction(measured) * (current if hpa.type == "average" else 1)
+            counts = {"web.ready": Fraction(ready), "web.desired": Fraction(current)}
+            view = View({"web.metric": metric, **counts}).at_sync(sync)
             decision = decide(loop, view, memory, True, Fraction(current), Fraction(current))
             assert decision.value == wanted or (decision.value is None and wanted == current), (hpa, trace)
         current = wanted

@@ -197,7 +197,7 @@ def test_the_two_designs_swing_and_settle() -> None:
     lag = [d.desired for d in decisions(swinging.behaviour, swinging.plant, swinging.initial, 45)]
     assert lag == CYCLE * 5
     held = [d.desired for d in decisions(settling.behaviour, settling.plant, settling.initial, 30)]
-    assert held == [5, 7, *[9] * 8, 8, 7, 6, *[5] * 17]
+    assert held == [5, 7, *[9] * 7, 8, 7, 6, *[5] * 18]
 
 
 @settings(max_examples=few(12), deadline=None)
