@@ -11,6 +11,7 @@ activity or a job each value is one by itself, for each changes something else (
 - `order`: whose turn it is where work waits;
 - `law`: how a time is spread around its mean;
 - `burst`: when a workload leaves its stated rate;
+- `fail`: that tries of a call fail at once, where nothing else is tried in their place;
 - `stop`: when a timer ends a member, or takes it off the list;
 - `value`: anything else.
 """
@@ -49,7 +50,7 @@ WHOLE = ("loops", "timers", "limits")
 IN_WORK = frozenset({"running", *STATES["in work"]})
 TIME, MEMBERS, RATE, ROOM, VALUE = "time", "members", "rate", "room", "value"
 WAIT, BURST, STOP = "wait", "burst", "stop"
-ORDER, LAW = "order", "law"
+ORDER, LAW, FAIL = "order", "law", "fail"
 LAWS = ("service.law", "service.quantiles")  # `service.max` only makes services shorter
 RATES = frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"})
 ROOMS = frozenset({"instances", "quota"})
@@ -253,7 +254,13 @@ def _of_call(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[P
         if leaf.key == "hedge_after" or leaf.key.startswith("breaker"):
             words = frozenset({name, callee, *_behind_caller(design, callee)})
             words |= surely if leaf.key == "hedge_after" else frozenset()
-            yield PossibleInfluence("calls", name, leaf.key, VALUE, (leaf.place,), words)
+            kind = VALUE if leaf.key == "hedge_after" or _tried_else(design) else FAIL
+            yield PossibleInfluence("calls", name, leaf.key, kind, (leaf.place,), words)
+
+
+def _tried_else(design: Design) -> bool:
+    """Returns whether something is tried in the place of what fails: then sooner, and perhaps for longer."""
+    return any(call.fallback_for for call in design.calls)
 
 
 def _surely_copied(design: Design, name: str) -> bool:

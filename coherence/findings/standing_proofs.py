@@ -186,7 +186,9 @@ def _weighed(
     stated += [STEADY.format(influence.path) for influence in bursts]
     stated += [_named(NOBODY_GOES, MANY_LEFT, stops)] if stops else []
     stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []
-    stated += [UNREAD.format(path) for name in dict.fromkeys(finding.of) for path in unread.get(name, ())]
+    held_regardless = {influence.path for influence in beside}
+    paths = dict.fromkeys(path for name in dict.fromkeys(finding.of) for path in unread.get(name, ()))
+    stated += [UNREAD.format(path) for path in paths if path not in held_regardless]
     return replace(finding, assumptions=(*finding.assumptions, *stated)) if stated else finding
 
 

@@ -93,6 +93,9 @@ def _answer(question: Question, subject: Subject, plan: RetryPolicy, start: Cold
     there = f"{plan.callee} has started from zero and answered, after {render_seconds(reached.latest)}"
     evidence = arithmetic(numbers, certificate=_certificate(plan, reached, most_start, most_answer))
     message, margin = f"try {reached.k} of {plan.name} still waits when {there}", reached.slack > 0
+    if plan.call.breaker is not None:
+        needs = f"needs whether the breaker of {plan.name} is closed until then; if it is: {message}"
+        return question.undecided(needs, start.places, start.of)
     assumed = (AT_FIRST, NO_WAIT.format(plan.callee))
     return question.proved(message, start.places, start.of, evidence, assumptions=assumed, margin=margin)
 
