@@ -44,13 +44,14 @@ class Piece:
         return tuple((unit.section, unit.name) for unit in self.members)
 
     def after(self, previous: Design, edited: Design) -> Design:
-        """Returns the same part of the design after an edit, with the entries that the edit adds."""
+        """Returns the same part of the design after an edit: with what it adds, without what it removes."""
         added = (
             Unit(section, name, 0, frozenset())
             for section in SECTIONS
             for name in entries_of(edited, section).keys() - entries_of(previous, section).keys()
         )
-        return part_of(edited, (*self.members, *added))
+        left = (unit for unit in self.members if unit.name in entries_of(edited, unit.section))
+        return part_of(edited, (*left, *added))
 
 
 def whole(design: Design) -> Piece:

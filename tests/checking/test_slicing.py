@@ -97,3 +97,17 @@ def test_a_repair_of_a_piece_that_the_whole_text_refuses_is_not_offered() -> Non
     assert any("limits:" in new for new in offered(CASCADE))
     assert len(read(CASCADE + LIMITS)) > 1
     assert not any("limits:" in new for new in offered(CASCADE + LIMITS))  # a second section of that name
+
+
+def test_a_part_after_an_edit_has_lost_what_the_edit_removes() -> None:
+    text = """coherence: 1
+loops:
+  one: {timescale: {period: 1 s}, trigger: a.x > 1, actuation: {signal: a.n, law: step, by: 1, bounds: [0, 9]}}
+  other: {timescale: {period: 1 s}, trigger: a.x < 1, actuation: {signal: a.n, law: step, by: -1, bounds: [0, 9]}}
+  apart: {timescale: {period: 1 s}, trigger: b.x > 1, actuation: {signal: b.n, law: step, by: 1, bounds: [0, 9]}}
+components: {a: {x: 1 .. 2}, b: {x: 1 .. 2}}
+"""
+    before = read_text(text, "d.yaml")
+    piece = next(own for own in pieces(before, {"d.yaml": text}) if ("loops", "one") in own.names)
+    edited = read_text("\n".join(line for line in text.split("\n") if "other:" not in line), "d.yaml")
+    assert [*piece.after(before, edited).loops] == ["one"]
