@@ -27,6 +27,7 @@ from coherence.findings.influences import (
 )
 from coherence.findings.proof_words import words_of, words_of_entry
 from coherence.language.design import Design
+from coherence.language.words import MEMBERS
 from coherence.model.boundaries import unplaced
 
 SAFETY = ("always", "never", "before", "sends")
@@ -165,7 +166,8 @@ def _weighed(
         message = f"{finding.message}, since {never[0]} never acts"
         return replace(finding, verdict=Verdict.VACUOUS, severity=Severity.INFO, message=message)
     words = words_of(design, finding)
-    touching = list(_touching(design, words, prover, WHOLE if finding.code in STATED else WHOLE[1:]))
+    touching = list(_touching(design, words, prover))
+    touching += _setting(design, words, prover, touching) if finding.code in STATED else ()
     safe = all(promise.kind in SAFETY for promise in promises) and not finding.code.startswith(COMES_TO_REST)
     waiting = [influence for influence in touching if influence.kind == WAIT]
     removing = [i for i in touching if safe and i not in waiting and i.removes(words)]
@@ -196,6 +198,16 @@ def _named(of_one: str, of_several: str, influences_of_kind: Sequence[PossibleIn
     """Renders what is said of one entry, or of several."""
     *others, last = (influence.path for influence in influences_of_kind)
     return of_several.format(f"{', '.join(others)} and {last}") if others else of_one.format(last)
+
+
+def _setting(
+    design: Design, words: frozenset[str], prover: Prover, before: Sequence[PossibleInfluence]
+) -> Iterator[PossibleInfluence]:
+    """Yields the loops that set what is stated, read by the question and named by no answer; not numbers of members."""
+    for influence in _touching(design, words, prover, WHOLE):
+        counts = all(word.rpartition(".")[2] in MEMBERS for word in influence.words)
+        if influence.section == "loops" and influence not in before and not counts:
+            yield influence
 
 
 def _touching(
