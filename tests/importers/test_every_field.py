@@ -32,7 +32,6 @@ BOUND = {  # fields on which nothing depends beside the others of their file
     "metrics": ["namespaceSelector.matchNames[0]: prod"],  # of a metric that no autoscaler reads
     "argo": ["syncOptions[0]: RespectIgnoreDifferences=true", "jsonPointers[0]: /spec/other"],  # not of replicas
     "hpa/production-stack-hpa-10.yaml": ["describedObject.name: default"],  # a namespace
-    "karpenter/default_nodepool.yaml": ["consolidationPolicy: WhenEmptyOrUnderutilized"],  # consolidateAfter: Never
     "training_jobs.yaml": ["flavors[0].name: any"],  # the only one
     "celeryconfig.py": [
         "settings.broker_url: redis://broker:6379/0"
