@@ -17,8 +17,8 @@ def _longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
     from coherence.verify.queues.service_means import longest_service_of
 
     load, served = offered(facts, thing), each_serves(facts, thing)
-    if load is None or served is None or served[1]:
-        return None
+    if load is None or not load.names or served is None or served[1]:
+        return None  # a rate, or a time of the thing itself
     return longest_service_of(facts.design.workload[load.names[0]])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from fractions import Fraction
 
 import pytest
 
@@ -51,3 +52,13 @@ def test_a_stated_rate_is_that_of_the_whole_member() -> None:
     rate = member_rate(known(Subject(design)), "node")
     assert rate is not None
     assert rate.low == rate.high == 5
+
+
+def test_the_own_time_of_what_no_workload_reaches_has_no_longest_service_of_one() -> None:
+    text = """coherence: 1
+components: {node: {copies: 4, arrivals: 20 req/s, takes: {answer: 1 s .. 8 s}}}
+limits: {slots: {counts: node.ongoing, at_most: 16, per: replica, when_full: wait}}
+"""
+    rate = member_rate(known(Subject(read_text(text, "d.yaml"))), "node")
+    assert rate is not None
+    assert (rate.low, rate.high) == (Fraction(2), Fraction(16))
