@@ -3,7 +3,8 @@
 ## What
 A promise `always` or `never` over constants, ranges, rates and what is computed from them, with nothing in it that a
 loop writes or that changes by itself.  It is evaluated over all values that the ranges allow: it holds for all
-(proved, with a certificate) or fails for some, which are shown; what holds for none is `unsatisfiable-targets`.  Where
+(proved, with a certificate) or fails for some, which are shown; what holds for none is `unsatisfiable-targets`.  A name
+that stands at both sides, and functions of cases (`min`, `max`), are left to a solver.  Where
 one number is not stated the promise is left to the questions about what changes.
 
 ## Why it hurts
@@ -39,12 +40,13 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
-from coherence.language.expressions.tree import Arithmetic, Compare, Logic, Number, Tree
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Arithmetic, Call, Compare, Held, Logic, Number, Tree
 from coherence.language.sentences import Promise
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import largest, narrowed
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.facts.ranges import Corner, extremes, truth
+from coherence.verify.facts.ranges import PAST, Corner, extremes, truth
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH244", "stated-numbers", "ai.04 runtime control coherence")
@@ -94,8 +96,34 @@ def _answer(subject: Subject, facts: DesignFacts, promise: Promise, claim: Tree)
     if holds is None:
         beyond = _beyond(claim)
         excess = extremes(beyond, facts.values) if beyond is not None else None
-        if beyond is not None and excess is not None and _fails(claim, excess[1]):
-            yield _conflict(subject, facts, promise, claim, beyond, excess[1])
+        if excess is not None and _fails(claim, excess[1]):
+            yield _conflict(subject, facts, promise, claim, beyond, excess[1].at)
+        elif not any(
+            isinstance(node, Held) or (isinstance(node, Call) and node.function in PAST) for node in walk(claim)
+        ):
+            yield from _solved(subject, facts, promise, claim, beyond)
+
+
+def _solved(
+    subject: Subject, facts: DesignFacts, promise: Promise, claim: Tree, beyond: Tree | None
+) -> Iterator[Finding]:  # fmt: skip
+    """Yields what a solver finds where names that stand at both sides, or cases, keep the ends from deciding."""
+    from coherence.verify.facts.satisfiability import SatState, opposite, sat_query, solve_query
+
+    try:
+        query = sat_query(facts, [opposite(claim)], steady=True)
+        solution = solve_query(query)
+        certificate = query.script()
+    except NotExactError:
+        return
+    if isinstance(solution, SatState):
+        at = {path: Fraction(solution.at[path]) for path in used(claim) if path in solution.at}
+        if len(at) == len(used(claim)):
+            yield _conflict(subject, facts, promise, claim, beyond, at)
+    elif solution.unsat:
+        message = f"the stated numbers keep '{promise.text}'"
+        evidence = arithmetic(_ranges(facts, claim), certificate=certificate)
+        yield QUESTION.proved(message, _places(facts, promise, claim), (promise.name, *_things(claim)), evidence)
 
 
 def _beyond(claim: Tree) -> Tree | None:
@@ -130,16 +158,17 @@ def _places(facts: DesignFacts, promise: Promise, claim: Tree) -> tuple[Place, .
 
 
 def _conflict(
-    subject: Subject, facts: DesignFacts, promise: Promise, claim: Tree, beyond: Tree, worst: Corner
+    subject: Subject, facts: DesignFacts, promise: Promise, claim: Tree, beyond: Tree | None, at: Mapping[str, Fraction]
 ) -> Finding:  # fmt: skip
-    values = {path: render_quantity(value, facts.quantities[path].dimension) for path, value in worst.at.items()}
+    values = {path: render_quantity(value, facts.quantities[path].dimension) for path, value in at.items()}
     shown = ", ".join(f"{path} = {text}" for path, text in values.items())
     message = f"the stated numbers may break '{promise.text}': {shown}"
     witness = (Step(None, shown), Step(None, f"'{promise.text}' does not hold"))
-    numbers = {path: (value, "") for path, value in worst.at.items()}
+    numbers = {path: (value, "") for path, value in at.items()}
     return QUESTION.conflict(
         message, _places(facts, promise, claim), (promise.name, *_things(claim)),
-        arithmetic(numbers, witness=witness), certain=False, repairs=_repairs(subject, facts, beyond, worst.at),
+        arithmetic(numbers, witness=witness), certain=False,
+        repairs=_repairs(subject, facts, beyond, at) if beyond is not None else (),
     )  # fmt: skip
 
 
@@ -167,7 +196,7 @@ def _beside(edge: Fraction, *, up: bool, whole: bool) -> Fraction:
 
 def _edge(beyond: Tree, worst: Mapping[str, Fraction], path: str) -> Fraction | None:
     """Returns the value of one name at which the worst case is exactly met, where the difference is linear in it."""
-    from coherence.language.expressions.evaluate import Constants, NotExactError, evaluate
+    from coherence.language.expressions.evaluate import Constants, evaluate
 
     try:
         at = [Fraction(evaluate(beyond, Constants({**worst, path: worst[path] + step}))) for step in (0, 1, 2)]
