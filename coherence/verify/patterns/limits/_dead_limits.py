@@ -75,16 +75,25 @@ def _windows(ask: Question, facts: DesignFacts, short: Limit, long: Limit) -> It
         return
     small, large = (cap.low or Fraction(0) for cap in caps if cap is not None)
     fits = math.ceil(_window(long) / _window(short))
+    if large >= small * fits and short.rejects and _counts_refused(long):
+        return  # what the shorter one refuses fills the longer one
     if large >= small * fits:
-        claim = f"(>= {rational(large)} (* {rational(small)} {rational(fits)}))"
+        claim = Certificate(claim=f"(>= {rational(large)} (* {rational(small)} {rational(fits)}))").script()
         why = f"{render_seconds(_window(long))} are {fits} windows of {render_seconds(_window(short))}"
-        yield _hidden(ask, long, short, claim, why, {"most in the longer window": (small * fits, "")})
+        unsaid = [f"{long.name} does not count what {short.name} refuses"] if short.rejects and not long.refused else []
+        yield _hidden(ask, long, short, claim, why, {"most in the longer window": (small * fits, "")}, assumed=unsaid)
+    elif small >= large and short.rejects and _counts_refused(short) and not _counts_refused(long):
+        return  # what the longer one refuses fills the shorter one
     elif small >= large:
-        claim = f"(>= {rational(small)} {rational(large)})"
+        claim = Certificate(claim=f"(>= {rational(small)} {rational(large)})").script()
         why = f"what comes within {render_seconds(_window(short))} comes within {render_seconds(_window(long))}"
         yield _hidden(ask, short, long, claim, why, {"most in the longer window": (large, "")})
     elif math.floor(small) < math.floor(large) < math.floor(small) * fits:  # counts may be whole
         yield _both_bind(ask, (short, long), (small, large, Fraction(fits)))
+
+
+def _counts_refused(limit: Limit) -> bool:
+    return limit.refused is not None and limit.refused.text == "count"
 
 
 def _both_bind(ask: Question, limits: tuple[Limit, Limit], sizes: tuple[Fraction, Fraction, Fraction]) -> Finding:
@@ -126,12 +135,12 @@ def _implied(
     ):
         return
     why = f"while {small.counts} <= {small.at_most}, {large.counts} stays below {large.at_most}"
-    yield _hidden(ask, large, small, "", why, {}, both.script())
+    yield _hidden(ask, large, small, both.script(), why, {})
 
 
 def _hidden(
-    ask: Question, hidden: Limit, binding: Limit, claim: str, why: str,
-    numbers: dict[str, tuple[Fraction | float | int, str]], script: str = "",
+    ask: Question, hidden: Limit, binding: Limit, certificate: str, why: str,
+    numbers: dict[str, tuple[Fraction | float | int, str]], assumed: Sequence[str] = (),
 ) -> Finding:  # fmt: skip
     places = (
         place_of(hidden.at_most, hidden).labelled("never reached"),
@@ -139,9 +148,8 @@ def _hidden(
     )
     message = f"{hidden.name} never takes effect: {binding.name} binds first ({why})"
     steps = (Step(None, f"{binding.name} is full"), Step(None, f"{hidden.name} has room left: {why}"))
-    certificate = script or Certificate(claim=claim).script()
     evidence = arithmetic(numbers, witness=steps, certificate=certificate)
-    return ask.conflict(message, places, (hidden.name, binding.name), evidence, certain=False)
+    return ask.conflict(message, places, (hidden.name, binding.name), evidence, certain=False, assumptions=assumed)
 
 
 __all__ = ["answers"]
