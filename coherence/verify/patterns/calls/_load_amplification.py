@@ -237,7 +237,7 @@ def _sends(design: Design, tree: CallTree, way: Way, rate: Fraction, *, pace: st
     total: Fraction | None = Fraction(1)
     for plan in way:
         again, times = plan.tries if tries_again(plan.call, "timeout") else 1, copies_of_try(plan.call) if hedged else 1
-        budgets = (_budget(design, plan, rate, times), _paced(design, plan, rate))
+        budgets = (_budget(design, plan, rate, times), paced_sends(design, plan, rate, times))
         bounds = [b for b in (None if again is None else Fraction(again), *budgets) if b is not None]
         total = None if total is None or not bounds else total * times * min(bounds)
     return total
@@ -252,7 +252,7 @@ def _budget(design: Design, plan: RetryPolicy, rate: Fraction, copies: int) -> F
     if plan.limit is None:
         return None
     in_flight = rate * plan.limit.low
-    alone = sum(call.caller is not None and call.caller.text == plan.caller for call in design.calls) == 1
+    alone = _only_call(design, plan)
     return min(
         (
             b
@@ -263,10 +263,30 @@ def _budget(design: Design, plan: RetryPolicy, rate: Fraction, copies: int) -> F
     )
 
 
-def _paced(design: Design, plan: RetryPolicy, rate: Fraction) -> Fraction | None:
+def _only_call(design: Design, plan: RetryPolicy) -> bool:
+    """Decides whether a call is the only one of its caller."""
+    return sum(call.caller is not None and call.caller.text == plan.caller for call in design.calls) == 1
+
+
+def paced_sends(design: Design, plan: RetryPolicy, rate: Fraction, copies: int) -> Fraction | None:
     """Returns most sends per first try, over a long time, that the limits of retries in a window let through."""
-    paced = [most for limit in retry_windows(design, plan) if (most := retries_per_second(design, limit)) is not None]
-    return 1 + min(paced) / rate if paced and rate > 0 else None
+    each = (_in_window(design, plan, limit, rate, copies) for limit in retry_windows(design, plan))
+    return min((sends for sends in each if sends is not None), default=None)
+
+
+def _in_window(design: Design, plan: RetryPolicy, limit: Limit, rate: Fraction, copies: int) -> Fraction | None:
+    """Returns sends per first try within one limit in a window, a number or a share of what its caller sends; None:
+    no bound.
+    """
+    window = limit.window
+    if rate <= 0 or not isinstance(window, Quantity) or window.low <= 0:
+        return None
+    most = most_allowed(design, limit)
+    if most is not None:
+        return 1 + most.high / window.low / rate
+    share, floor = _share_in_window(limit) if _only_call(design, plan) else None, least_allowed(design, limit)
+    factor = budget_factor(share[0] * copies, of_first=share[1]) if share is not None else None
+    return None if factor is None or floor is None else max(factor, 1 + floor / window.low / rate)
 
 
 def _within(design: Design, limit: Limit, in_flight: Fraction, *, alone: bool, copies: int) -> Fraction | None:
@@ -312,16 +332,11 @@ def retry_windows(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
             yield limit
 
 
-def retries_per_second(design: Design, limit: Limit) -> Fraction | None:
-    """Returns how many retries a second a limit in a window lets through over a long time; None where not known."""
-    most, window = most_allowed(design, limit), limit.window
-    return most.high / window.low if most is not None and isinstance(window, Quantity) and window.low > 0 else None
-
-
 def unread_window(design: Design, load: AmplifiedLoad) -> str:
-    """Returns the name of a limit of retries in a window whose number is not known; nothing where there is none."""
-    limits = (limit for way in load.ways for plan in way for limit in retry_windows(design, plan))
-    return next((limit.name for limit in limits if retries_per_second(design, limit) is None), "")
+    """Returns the name of a limit of retries in a window that bounds nothing known; nothing where there is none."""
+    limits = ((plan, limit) for way in load.ways for plan in way for limit in retry_windows(design, plan))
+    rate = load.rate.high
+    return next((limit.name for plan, limit in limits if _in_window(design, plan, limit, rate, 1) is None), "")
 
 
 def _budgets(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
@@ -347,4 +362,16 @@ def share_of(limit: Limit) -> tuple[Fraction, bool] | None:
         ):
             same = path.partition(".")[0] == counted_in_flight(limit).partition(".")[0]
             return (share, path.partition(".")[2].startswith(("first", "accepted"))) if same else None
+    return None
+
+
+def _share_in_window(limit: Limit) -> tuple[Fraction, bool] | None:
+    """(share, of first tries?) of `20 % of x.requests`: all tries count, of `x.first` the first ones; x retries."""
+    counted = limit.counts.tree if limit.counts is not None else None
+    match limit.at_most:
+        case Formula(tree=Arithmetic(op="*", left=Number(value=share), right=Name(path=path))):
+            thing, _, word = path.partition(".")
+            first = word.startswith(("first", "accepted"))
+            same = isinstance(counted, Name) and counted.path.partition(".")[0] == thing
+            return (share, first) if same and (first or word in STATES["sent"]) else None
     return None

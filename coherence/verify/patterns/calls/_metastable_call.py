@@ -22,9 +22,8 @@ from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._load_amplification import (
     AmplifiedLoad,
     in_flight_limit,
-    retries_per_second,
+    paced_sends,
     retry_limits,
-    retry_windows,
     share_of,
 )
 
@@ -80,9 +79,9 @@ def _retrying(design: Design, load: AmplifiedLoad, plan: RetryPolicy, server: Se
     shares = [(found, limit) for limit in limits if (found := share_of(limit)) is not None]
     (share, of_first), limit = max(shares, key=lambda share: share[0][0]) if shares else ((math.inf, False), None)
     floor = least_allowed(design, limit) if limit is not None else ZERO
-    paced = [most for window in retry_windows(design, plan) if (most := retries_per_second(design, window)) is not None]
-    if paced and limit is None:  # so many a second are a share of the first tries, as these stand
-        share, of_first = min(paced) / load.rate.high, True
+    paced = paced_sends(design, plan, load.rate.high, 1)
+    if paced is not None and limit is None:  # so many a second are a share of the first tries, as these stand
+        share, of_first = paced - 1, True
     breaker = in_flight_limit(design, load)
     return Retrying(
         float(load.rate.high),
