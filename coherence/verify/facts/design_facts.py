@@ -269,7 +269,6 @@ def scalers(facts: DesignFacts, thing: str) -> list[str]:
 
 
 PLACED = "each of {} finds a place"
-REMAINS = "no place of {} goes away"
 
 
 def as_many(facts: DesignFacts, thing: str, most: int) -> tuple[str, ...]:
@@ -289,6 +288,6 @@ def things(tree: Tree) -> Iterator[tuple[str, str]]:
 
 
 __all__ = [
-    "PLACED", "REMAINS", "DesignFacts", "Values", "as_many", "copies", "known", "scalers", "scaling", "things",
+    "PLACED", "DesignFacts", "Values", "as_many", "copies", "known", "scalers", "scaling", "things",
     "wanted",
 ]  # fmt: skip

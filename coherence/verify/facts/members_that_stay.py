@@ -1,14 +1,14 @@
-"""Says what an answer takes for granted that counts members as staying: no place goes away, no update replaces them."""
+"""Says what an answer takes for granted that counts members as staying: where they stand, no update replaces them."""
 
 from __future__ import annotations
 
-from coherence.language.design import Design
+from coherence.language.design import Design, needed
 from coherence.language.expressions import names
 from coherence.language.words import STATES
-from coherence.verify.facts.design_facts import REMAINS
 
 LOST, DRAINED = "lost", "drained"  # of places
 EXTRA, OF_UPDATES = STATES["extra"], ("rolling_update_surge", "rolling_update_unavailable")
+ELSEWHERE = "{} stands on no place that goes away"
 UPDATED = "no update of {} takes members away meanwhile"
 
 
@@ -27,7 +27,18 @@ def is_updated(design: Design, thing: str) -> bool:
     return False
 
 
+def things_on_places(design: Design) -> tuple[str, ...]:
+    """Returns things whose members lie on the places of the design: they have rules, or need what places have."""
+    offered = {resource for given in design.places.values() for resource in given}
+    held = (name for name, thing in design.components.items() if offered & set(needed(thing)))
+    return tuple(dict.fromkeys((*design.placement, *held)))
+
+
 def unmoved(design: Design, thing: str) -> tuple[str, ...]:
-    """Returns what is assumed where members that go with their places, or for updates, are not counted."""
-    stated = ((REMAINS, may_go(design)), (UPDATED, is_updated(design, thing)))
-    return tuple(words.format(thing) for words, needed in stated if needed)
+    """Returns what is assumed of members for updates, and of places that go where nothing says that it lies on them.
+
+    Of what lies on them `jobs.losses` counts those that go.
+    """
+    elsewhere = may_go(design) and thing not in things_on_places(design)
+    stated = ((ELSEWHERE, elsewhere), (UPDATED, is_updated(design, thing)))
+    return tuple(words.format(thing) for words, said in stated if said)

@@ -2,16 +2,24 @@
 
 A place that is drained takes nobody and counts for the rules still (as a cordoned node does); one that is lost counts
 no more.  Members look for a place one at a time, in any order with the evictions of a drain.
+
+For answers that count members as staying it counts how many are away at once when places go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
-from coherence.verify.facts.members_that_stay import DRAINED
+from coherence.base.places import Place
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.members_that_stay import DRAINED, LOST, things_on_places
+from coherence.verify.jobs.count_ranges import count_range, variants
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN, placement
 from coherence.verify.jobs.placing import (
     EVICT,
@@ -22,10 +30,13 @@ from coherence.verify.jobs.placing import (
     put,
     total,
 )
-from coherence.verify.jobs.sites import Cluster, without
+from coherence.verify.jobs.sites import Cluster, cluster, without
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore
+from coherence.verify.timers.removals import Departure, Removal, members_stay, unbounded_departures
 
 Going: TypeAlias = dict[tuple[int, str], int]  # (class, kind) -> so many of one class go at once at most
+MOST_MEMBERS = 60
+COUNTED = "places of one entry go at once, and are back before others go: {} of {} are away at most"
 BLOCKED = "blocked"  # not all members find a place while every place is there
 
 
@@ -144,3 +155,98 @@ def _following(after: Cluster, state: Counts, members: int, drains: int | None) 
     nodes = [n for n, held in enumerate(state[drains]) if held]
     evictions = (StateStep(EVICT, "", put(state, drains, n, -1)) for n in nodes)
     return onward + canonical_edges(after, evictions)
+
+
+def stated_losses(design: Design) -> Iterator[Place]:
+    """Yields where a place is said to go."""
+    for given in design.places.values():
+        yield from (given[kind].place.labelled("may go away") for kind in (LOST, DRAINED) if kind in given)
+
+
+def nodes_of(facts: DesignFacts, thing: str, numbers: Mapping[str, int], *, by: tuple[str, ...] = ()) -> Cluster:
+    """Returns the places one by one: each may go, and none is added; `by`: further labels that matter."""
+    there = cluster(facts, thing, by=("node", *by), numbers=numbers, soft=False)
+    return replace(there, sites=tuple(replace(site, most=site.number) for site in there.sites))
+
+
+def going_of(facts: DesignFacts, there: Cluster) -> Going:
+    """Returns how many places of each class go at once at most, lost or drained.  Raises NeedsError."""
+    going: Going = {}
+    for k, site in enumerate(there.sites):
+        for kind in (LOST, DRAINED):
+            most = max(_number(facts, name, kind) for name in site.name.split(", "))
+            if most and site.room != 0:
+                going[k, kind] = min(most, site.number)
+    return going
+
+
+def _number(facts: DesignFacts, name: str, kind: str) -> int:
+    value = facts.design.places[name].get(kind)
+    if value is None:
+        return 0
+    if not isinstance(value, Quantity) or value.high.denominator != 1 or value.low < 0:
+        raise NeedsError(f"how many of {name} are {kind} at once ({kind}: 1)", value.place)
+    return int(value.high)
+
+
+def most_lost(facts: DesignFacts, thing: str) -> int | None:
+    """Returns the most members that lie on places that go at once, wherever all of them lie; None: not followed.
+
+    Members of others leave fewer ways to lie, and may keep those that were lost from finding a place again: no more
+    are away for that.
+    """
+    try:
+        low, high = count_range(facts, thing, MOST_MEMBERS, facts.design.components[thing].place)
+        tried = [nodes_of(facts, thing, numbers) for numbers in variants(facts)]
+        most = [_most_on(there, going_of(facts, there), low, high) for there in tried]
+    except NeedsError:
+        return None
+    return None if None in most else max((number for number in most if number is not None), default=0)
+
+
+def _most_on(there: Cluster, going: Going, low: int, high: int) -> int | None:
+    placements = placement(there, low, high)
+    if placements.verdict != NONE:
+        return None
+    states = [state for state in placements.graph.edges if low <= total(state) <= high]
+    return max((_on(state, k, most) for state in states for (k, _), most in going.items()), default=0)
+
+
+def _on(state: Counts, k: int, most: int) -> int:
+    return max(map(sum, combinations(state[k], min(most, len(state[k])))), default=0)
+
+
+def members_left(facts: DesignFacts, thing: str, spare: int = 0) -> tuple[Departure | None, tuple[str, ...]]:
+    """Returns what takes members of a thing away some day, and what is assumed where so many may be spared.
+
+    Members that places take with them are counted, or are what takes some away.
+    """
+    by_places, lost, assumed = lost_with_places(facts, thing, spare)
+    if by_places is not None:
+        return by_places, ()
+    departure, stay = members_stay(facts, thing, max(0, spare - lost))
+    return departure, (*assumed, *stay)
+
+
+def lost_with_places(facts: DesignFacts, thing: str, spare: int) -> tuple[Departure | None, int, tuple[str, ...]]:
+    """Returns the places that take more members of a thing with them than may be spared, else how many they take.
+
+    The last: what is assumed where they take no more.
+    """
+    going = list(stated_losses(facts.design))
+    if not going or thing not in things_on_places(facts.design):
+        return None, 0, ()
+    lost = most_lost(facts, thing)
+    if lost is not None and lost <= spare:
+        return None, lost, (COUNTED.format(lost, thing),) if lost else ()
+    names = [name for name, given in facts.design.places.items() if LOST in given or DRAINED in given]
+    return Departure(" and ".join(names), going[0], certain=True, most=lost), lost or 0, ()
+
+
+def gone_beside(facts: DesignFacts, removal: Removal, spare: int = 0) -> tuple[list[Departure], tuple[str, ...]]:
+    """Returns what takes members of a thing away beside a removal and what shares its caps, and what is assumed.
+
+    Among it places that go, where they take more members than may be spared.
+    """
+    by_places, _, assumed = lost_with_places(facts, removal.thing, spare)
+    return [*unbounded_departures(facts, removal), *([by_places] if by_places is not None else [])], assumed

@@ -174,14 +174,20 @@ def paths(thing: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Departure:
-    """What takes members of a thing away.  `certain`: every member goes that way some day, whatever happens to it."""
+    """What takes members of a thing away.  `certain`: every member goes that way some day, whatever happens to it.
+
+    `most`: how many of them at once, where the design says no more than that.
+    """
 
     name: str
     place: Place
     certain: bool
+    most: int | None = None
 
     def uncounted(self, thing: str) -> str:
-        """Returns, in words, that no answer follows how many members of a thing are away at once."""
+        """Returns, in words, that no answer follows how many members of a thing are away at once, or for how long."""
+        if self.most is not None:
+            return f"for how long {self.name} takes {self.most} of {thing} away is not followed"
         return f"how many of {thing} are away at once by {self.name} is not followed"
 
 

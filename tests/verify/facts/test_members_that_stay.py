@@ -56,8 +56,8 @@ def carries(out: int) -> bool:
     ("text", "named"),
     [
         (PODS + CAP, ()),
-        (PODS + CAP + NODES.replace("KIND", "lost"), ("no place of pods goes away",)),
-        (PODS + CAP + NODES.replace("KIND", "drained"), ("no place of pods goes away",)),
+        (PODS + CAP + NODES.replace("KIND", "lost"), ("pods stands on no place that goes away",)),
+        (PODS + CAP + NODES.replace("KIND", "drained"), ("pods stands on no place that goes away",)),
         (PODS + UPDATED_PODS, ("no update of pods takes members away meanwhile",)),
     ],
 )
@@ -95,8 +95,8 @@ def runner(signal: str, window: str = "12 h", extra: str = "", more: str = "") -
     ("text", "named"),
     [
         (runner("evictions"), ()),
-        (runner("evictions", more=NODES.replace("KIND", "drained")), ("no place of runner goes away",)),
-        (runner("failures", more=NODES.replace("KIND", "lost")), ("no place of runner goes away",)),
+        (runner("evictions", more=NODES.replace("KIND", "drained")), ("runner stands on no place that goes away",)),
+        (runner("failures", more=NODES.replace("KIND", "lost")), ("runner stands on no place that goes away",)),
         (runner("failures", extra=SURGE), ("no update of runner takes members away meanwhile",)),
         (runner("evictions", more=SHRINK), ("what hpa takes away of runner counts as none of its evictions",)),
     ],

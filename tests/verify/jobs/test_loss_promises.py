@@ -11,12 +11,11 @@ from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 from coherence.verify.jobs.eviction import evictor
 from coherence.verify.jobs.loss_promises import LossCondition, over_losses
-from coherence.verify.jobs.losses import BLOCKED, courses
+from coherence.verify.jobs.losses import BLOCKED, courses, going_of, nodes_of
 from coherence.verify.jobs.placement import CERTAIN, NONE, POSSIBLE
 from coherence.verify.jobs.placing import total
 from coherence.verify.jobs.sites import Cluster
 from coherence.verify.patterns.placement import promise_over_loss
-from coherence.verify.patterns.placement.place_loss import going_of, nodes_of
 
 WEB = """coherence: 1
 components: {{web: {{copies: 5, needs: {{slots: 1}}}}}}

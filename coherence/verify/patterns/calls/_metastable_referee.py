@@ -64,9 +64,9 @@ def with_members(question: Question, subject: Subject, load: AmplifiedLoad, proo
     """Returns a proof with what it takes for granted of the members of the callee; open where they go at once."""
     if proof.verdict is not Verdict.PROVED:
         return proof
-    from coherence.verify.timers.removals import members_stay
+    from coherence.verify.jobs.losses import members_left
 
-    certain, assumed = members_stay(known(subject), load.callee)
+    certain, assumed = members_left(known(subject), load.callee)
     if certain is None:
         return replace(proof, assumptions=(*proof.assumptions, *assumed))
     needs = f"{certain.uncounted(load.callee)}; with all of them: {proof.message}"

@@ -8,7 +8,7 @@ equality too, for any service that is not exactly regular.  A limit that sheds (
 there) bounds the queue and not the loss: it is said as a note.  Bursts that come again and rates that switch count
 by their mean over a long time, a burst that comes once does not; retries are the matter of `metastable-retries`.
 Where somebody else sends there too, through others or not, of whom no workload says how often, nothing is proved; nor
-where a loop takes out of service more members than may be spared (where it may not act, a proof names it).
+where a loop takes out of service, or places that go (`lost: 1`) take with them, more members than may be spared.
 
 A limit of what each member works on (`counts: api.ongoing, at_most: 16, per: replica`) makes a member that many
 servers, each of which takes the stated time: that of the workload (`service`), else the thing's own (`takes`), of which
@@ -68,11 +68,12 @@ from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import cap, place_of, undecided_by
+from coherence.verify.jobs.losses import members_left
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.member_rates import member_rate
 from coherence.verify.queues.offered_load import OfferedRate, contested, offered
-from coherence.verify.timers.removals import members_stay
+from coherence.verify.timers.removals import Departure
 
 REGARDLESS = frozenset({"time", "members", "order", "law"})
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=REGARDLESS)
@@ -238,14 +239,21 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
     if station.demand.lacking:
         return QUESTION.undecided(f"needs {station.demand.lacking}: {message}", places, _of(facts, station))
     needed = math.floor(station.demand.high / (station.each.low * station.at_once.low)) + 1
-    certain, assumed = members_stay(facts, station.thing, station.members[0] - needed)
+    counted = station.members[1] if station.scaled else station.members[0]
+    certain, assumed = members_left(facts, station.thing, counted - needed)
     if certain is not None:
-        needs = f"{certain.uncounted(station.thing)}; with all of them: {message}"
-        where = (*places, certain.place.labelled("takes members away"))
-        return QUESTION.undecided(needs, where, (*_of(facts, station), certain.name))
+        return _fewer_at_times(station, certain, message, places, _of(facts, station))
     scaled = as_many(facts, station.thing, station.members[1]) if station.scaled else ()
     together = (TOGETHER.format(station.thing, station.at_once.text),) if station.at_once.high > 1 else ()
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled, *together))
+
+
+def _fewer_at_times(
+    station: LoadedThing, certain: Departure, message: str, places: tuple[Place, ...], of: tuple[str, ...]
+) -> Finding:
+    """Returns what to ask of what holds with all members, some of which something takes away."""
+    needs = f"{certain.uncounted(station.thing)}; with all of them: {message}"
+    return QUESTION.undecided(needs, (*places, certain.place.labelled("takes members away")), (*of, certain.name))
 
 
 def _demand_text(demand: OfferedRate) -> str:
@@ -345,7 +353,11 @@ def _waits(
         claim = f"(<= {rational(most)} (* {rational(patience.low)} {rational(rate)}))"
         message = f"{last} of {patience}"
         evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
-        return QUESTION.proved(message, places, of, evidence, margin=wait < patience.low)
+        needed = math.ceil(most / (patience.low * station.each.low * station.at_once.low))
+        certain, assumed = members_left(facts, station.thing, station.members[0] - needed)
+        if certain is not None and name not in facts.design.workload:  # of a workload no proof is given
+            return _fewer_at_times(station, certain, message, places, of)
+        return QUESTION.proved(message, places, of, evidence, assumptions=assumed, margin=wait < patience.low)
     if station.each.open:
         return QUESTION.undecided(f"needs {station.each.open}: {last} of {patience} at most", places, of)
     message, witness = _useless(bound, waiter, wait, most - patience.low * rate)

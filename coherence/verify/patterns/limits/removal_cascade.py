@@ -65,6 +65,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.facts.ranges import truth
+from coherence.verify.jobs.losses import gone_beside
 from coherence.verify.patterns.limits._withheld import absences as cap_absences
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
@@ -77,7 +78,6 @@ from coherence.verify.timers.removals import (
     held_back,
     paths,
     removals,
-    unbounded_departures,
     with_out,
 )
 
@@ -134,7 +134,7 @@ def _ending(facts: DesignFacts, removal: Removal) -> Iterator[Finding]:
     None where the load and what a member carries are known: those are answered by `ask`.
     """
     demand, each = offered(facts, removal.thing), member_rate(facts, removal.thing)
-    range_, beside = copies(facts, removal.thing), unbounded_departures(facts, removal)
+    range_, beside = copies(facts, removal.thing), gone_beside(facts, removal)[0]
     if range_ is None or range_.low is None or range_.high is None or (demand is not None and each is not None):
         return
     counts = _counts(facts, removal.thing, range_)
@@ -363,7 +363,8 @@ def _survivors_answer(
     if demand.lacking:
         yield _ask(removal, demand.lacking)
         return
-    beside = unbounded_departures(facts, removal)
+    spare = min(stage.members - _out(stage, most) for stage in stages) - math.floor(demand.peak / each.low) - 1
+    beside, counted = gone_beside(facts, removal, spare)
     certain = next((departure for departure in beside if departure.certain), None)
     if certain is not None:
         needs = f"how many of {removal.thing} are gone at once by {certain.name}, which no cap of {removal.name} holds"
@@ -375,7 +376,7 @@ def _survivors_answer(
     fewer = (f"at most {most} of {removal.thing} fail together",) if most is not None else ()
     others = (f"{' and '.join(d.name for d in beside)} takes none of {removal.thing} meanwhile",) if beside else ()
     stay = (*unmoved(facts.design, removal.thing), *held_back(facts, removal))
-    together = (*fewer, *others, *stay, *as_many(facts, removal.thing, worst.members))
+    together = (*fewer, *others, *stay, *counted, *as_many(facts, removal.thing, worst.members))
     yield QUESTION.proved(message, places, _of(removal, rates), evidence, assumptions=together)
 
 

@@ -13,7 +13,8 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import in_flight_limits
-from coherence.verify.timers.removals import Departure, members_stay
+from coherence.verify.jobs.losses import members_left
+from coherence.verify.timers.removals import Departure
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def member_count(facts: DesignFacts, thing: str) -> MemberCount | None:
     slots = least if least is not None and least[1].low < many else None
     few = few if slots is None else min(few, slots[1].low)
     many = many if slots is None else min(many, slots[1].high)
-    return MemberCount(few, many, slots, *members_stay(facts, thing))
+    return MemberCount(few, many, slots, *members_left(facts, thing))
 
 
 def least_in_flight(design: Design, workload: Workload, thing: str) -> tuple[Limit, Quantity] | None:

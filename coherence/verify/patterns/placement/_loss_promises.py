@@ -15,25 +15,20 @@ from coherence.language.sentences import Promise
 from coherence.language.words import COUNTS
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.facts.members_that_stay import DRAINED
+from coherence.verify.facts.members_that_stay import DRAINED, things_on_places
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.jobs.count_ranges import count_range, render_verdicts, variants
 from coherence.verify.jobs.eviction import counted, evictor
 from coherence.verify.jobs.loss_promises import LossCondition, LossPromise, over_losses
-from coherence.verify.jobs.losses import BLOCKED
+from coherence.verify.jobs.losses import BLOCKED, MOST_MEMBERS, going_of, nodes_of, stated_losses
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.sites import ROOM, Cluster, crowded
 from coherence.verify.patterns.placement.place_loss import (
     BOUND,
-    MOST_MEMBERS,
     ONE_KIND,
     adder_of,
-    going_of,
-    nodes_of,
-    stated_losses,
-    things_on_places,
 )
 from coherence.verify.patterns.placement.place_loss import (
     COUNTS as COUNT_FOR_RULES,
@@ -81,7 +76,7 @@ def _thing(subject: Subject, promise: Promise) -> str | None:
     """Returns the thing of whose members the promise speaks; None where it speaks of anything else too."""
     if promise.kind not in KINDS or promise.condition is None:
         return None
-    for thing in things_on_places(subject):
+    for thing in things_on_places(subject.design):
         counts = evictor(thing, promise.condition.tree)
         own = {f"{thing}.{word}" for word in MEMBER_WORDS}
         if counts is not None or own & set(names_of(promise.condition.tree)):
@@ -90,7 +85,7 @@ def _thing(subject: Subject, promise: Promise) -> str | None:
 
 
 def _answer(question: Question, subject: Subject, facts: DesignFacts, promise: Promise, thing: str) -> Finding:
-    going = list(stated_losses(subject))
+    going = list(stated_losses(subject.design))
     case = _case(facts, promise, thing, going[0])
     by = case.condition.labels
     tried = [nodes_of(facts, thing, numbers, by=by) for numbers in variants(facts)]

@@ -15,15 +15,16 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.members_that_stay import things_on_places
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.jobs.count_ranges import added_places_needed, adders, count_range, variants
 from coherence.verify.jobs.eviction import counted, evictor
 from coherence.verify.jobs.loss_promises import LossCondition, Spans
+from coherence.verify.jobs.losses import MOST_MEMBERS
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, NONE, POSSIBLE, UNKNOWN, Placement, placement
 from coherence.verify.jobs.placing import Counts, shown, total
 from coherence.verify.jobs.sites import ROOM, Cluster, cluster, crowded
-from coherence.verify.patterns.placement.place_loss import MOST_MEMBERS, things_on_places
 from coherence.verify.patterns.placement.placement_feasibility import DOWN
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -47,7 +48,7 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
     for promise in subject.design.promises.values():
         if promise.kind not in KINDS or promise.condition is None:
             continue
-        for thing in things_on_places(subject):
+        for thing in things_on_places(subject.design):
             if (counts := evictor(thing, promise.condition.tree)) is not None:
                 tree = Logic("not", (counts.trigger,)) if promise.kind == "never" else counts.trigger
                 try:

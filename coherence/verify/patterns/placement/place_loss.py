@@ -30,30 +30,28 @@ kubernetes/kubernetes#106127 (cordoned nodes count for the skew).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import needed
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import REMAINS, DesignFacts, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import NOT_HELD_BACK
-from coherence.verify.facts.members_that_stay import DRAINED, LOST
+from coherence.verify.facts.members_that_stay import DRAINED, things_on_places
 from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
-from coherence.verify.jobs.losses import BLOCKED, PlaceLoss, losses
+from coherence.verify.jobs.losses import BLOCKED, MOST_MEMBERS, PlaceLoss, going_of, losses, nodes_of, stated_losses
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import places_for_all
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
-from coherence.verify.jobs.sites import ROOM, Cluster, cluster, crowded
+from coherence.verify.jobs.sites import ROOM, Cluster, crowded
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH229", "place-loss", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-MOST_MEMBERS, BOUND, MOST_SWEPT = 60, 20, 4000
+BOUND, MOST_SWEPT = 20, 4000
 WORST = (BLOCKED, CERTAIN, POSSIBLE, UNKNOWN, NONE)
 COUNTS = "a place that is drained counts for the rules still (nodeTaintsPolicy: Ignore); one that is lost does not"
 ONE_KIND = "places of one entry go at once, and come back before others go"
@@ -61,26 +59,13 @@ ONE_KIND = "places of one entry go at once, and come back before others go"
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per thing whose members lie on places that may go away."""
-    going = list(stated_losses(subject))
-    for thing in things_on_places(subject) if going else ():
+    going = list(stated_losses(subject.design))
+    for thing in things_on_places(subject.design) if going else ():
         try:
             yield _answer(subject, known(subject), thing, going)
         except NeedsError as error:
             where = (error.place or going[0]).labelled("so many places may go")
             yield QUESTION.undecided(error.needs, (where,), (thing,))
-
-
-def things_on_places(subject: Subject) -> tuple[str, ...]:
-    """Returns things whose members lie on the places of the design: they have rules, or need what places have."""
-    offered = {resource for given in subject.design.places.values() for resource in given}
-    held = (name for name, thing in subject.design.components.items() if offered & set(needed(thing)))
-    return tuple(dict.fromkeys((*subject.design.placement, *held)))
-
-
-def stated_losses(subject: Subject) -> Iterator[Place]:
-    """Yields where a place is said to go."""
-    for given in subject.design.places.values():
-        yield from (given[kind].place.labelled("may go away") for kind in (LOST, DRAINED) if kind in given)
 
 
 def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]) -> Finding:
@@ -110,35 +95,9 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
     return _conflict(subject, facts, there, loss, (low, high), places, certain=certain)
 
 
-def nodes_of(facts: DesignFacts, thing: str, numbers: dict[str, int], *, by: tuple[str, ...] = ()) -> Cluster:
-    """Returns the places one by one: each may go, and none is added; `by`: further labels that matter."""
-    there = cluster(facts, thing, by=("node", *by), numbers=numbers, soft=False)
-    return replace(there, sites=tuple(replace(site, most=site.number) for site in there.sites))
-
-
 def adder_of(facts: DesignFacts, there: Cluster) -> str | None:
     """Returns a loop that may add places."""
     return next((site.adder for site in there.sites if site.adder), None) or adders(facts, there)
-
-
-def going_of(facts: DesignFacts, there: Cluster) -> dict[tuple[int, str], int]:
-    """Returns how many places of each class go at once at most, lost or drained.  Raises NeedsError."""
-    going: dict[tuple[int, str], int] = {}
-    for k, site in enumerate(there.sites):
-        for kind in (LOST, DRAINED):
-            most = max(_number(facts, name, kind) for name in site.name.split(", "))
-            if most and site.room != 0:
-                going[k, kind] = min(most, site.number)
-    return going
-
-
-def _number(facts: DesignFacts, name: str, kind: str) -> int:
-    value = facts.design.places[name].get(kind)
-    if value is None:
-        return 0
-    if not isinstance(value, Quantity) or value.high.denominator != 1 or value.low < 0:
-        raise NeedsError(f"how many of {name} are {kind} at once ({kind}: 1)", value.place)
-    return int(value.high)
 
 
 def _assumed(facts: DesignFacts, there: Cluster) -> tuple[str, ...]:
@@ -189,7 +148,7 @@ def _conflict(
     return QUESTION.conflict(
         message, places, (there.thing,), arithmetic(numbers, witness=witness), certain=certain,
         assumptions=_assumed(facts, there), repairs=_repairs(subject, facts, there, enough),
-    ).refuting(REMAINS.format(there.thing))  # fmt: skip
+    )  # fmt: skip
 
 
 def _by_places(facts: DesignFacts, there: Cluster, span: tuple[int, int]) -> tuple[str, dict[str, int]]:

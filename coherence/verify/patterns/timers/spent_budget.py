@@ -65,6 +65,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known, scalers
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.members_that_stay import unmoved
+from coherence.verify.jobs.losses import lost_with_places
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import (
@@ -306,7 +307,9 @@ def _beside(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence])
     if budget.thing not in facts.design.components:
         return []
     own = {cause.name for cause in causes} | ({f"{budget.thing}.mtbf"} if budget.signal.startswith("evict") else set())
-    return [departure for departure in departures(facts, budget.thing) if departure.name not in own]
+    by_places = lost_with_places(facts, budget.thing, 0)[0]
+    every = [*departures(facts, budget.thing), *([by_places] if by_places is not None else [])]
+    return [departure for departure in every if departure.name not in own]
 
 
 def _uncounted(facts: DesignFacts, budget: FailureBudget) -> Iterator[str]:
