@@ -3,13 +3,14 @@
 ## What
 A promise `after request arrives then model.infer ends within 120 ms` about timers and activities.  The way back from
 the second event to the first is added up: windows of timers (a batch window, a poll, a check that only happens when
-something else ends) and ranges of activities.  Where several ways lead there, the quickest counts.  The promise
-may be met exactly.  A timer that something else may end first (`unless`) promises nothing by itself.  An activity in
-which a thing answers lasts as long as the calls that it makes, at any depth, their tries that fail included.  What
-waits for itself, by whatever way, never comes; nor does what a timer brings that looks at the same outside event renew
-each time before it is over (`renew: recheck`), where nothing ends the looks.  What nothing of the design brings about
-may come at any time: a limit in a window on how often a timer fires (`counts: recover`, `when_full: reject`) leaves
-one that comes too soon without its response.
+something else ends) and ranges of activities.  Where several ways lead there, the quickest counts, and a timer that
+brings the same event later (a watchdog behind a heartbeat) takes nothing back.  The promise may be met exactly.  A
+timer that something else may end first (`unless`) promises nothing by itself.  An activity in which a thing answers
+lasts as long as the calls that it makes, at any depth, their tries that fail included.  What waits for itself, by
+whatever way, never comes; nor does what a timer brings that looks at the same outside event renew each time before it
+is over (`renew: recheck`), where nothing ends the looks.  What nothing of the design brings about may come at any
+time: a limit in a window on how often a timer fires (`counts: recover`, `when_full: reject`) leaves one that comes
+too soon without its response.
 
 ## Why it hurts
 Each wait is short and has its reason.  Their sum is what a caller sees, and it is above what was promised: a batch
@@ -183,7 +184,16 @@ def _answer(
     held = orders.interruptions(subject.design, way.chain)
     if held.loops and way.window.latest + held.longest > way.limit:
         return _undecided(way, f"whether {held.words} prolongs it is not decided")
-    return _proved(way, way.window.latest)
+    return _proved(way, way.window.latest, _also(subject, way))
+
+
+def _also(subject: Subject, way: ResponsePath) -> tuple[str, ...]:
+    """Returns other timers that bring the second event, where the way passes timers alone: nothing that they end."""
+    if any(link.kind not in ("timer", "begins") for link in way.chain):
+        return ()
+    causes = graph.event_graph(subject.design).get(way.chain[0].effect, ())
+    brings = (link.cause.removesuffix(" fires") for link in causes if link.kind == "begins")
+    return tuple(name for name in brings if name in subject.design.timers and name not in way.of)
 
 
 def _limited(subject: Subject, way: ResponsePath) -> Finding | None:
@@ -248,7 +258,7 @@ def _numbers(way: ResponsePath, window: FiringWindow) -> Numbers:
     return {"within": (way.limit, "s"), "at the earliest": (window.earliest, "s"), **late}
 
 
-def _proved(way: ResponsePath, latest: Fraction) -> Finding:
+def _proved(way: ResponsePath, latest: Fraction, also: tuple[str, ...]) -> Finding:
     constants, facts = {}, []
     for number, link in enumerate(way.chain):
         constants[f"t{number}"] = "Real"
@@ -258,7 +268,7 @@ def _proved(way: ResponsePath, latest: Fraction) -> Finding:
     message = f"'{way.promise.text}' holds: {between(way.window)} after {way.start}"
     evidence = arithmetic(_numbers(way, way.window), certificate=script)
     margin = latest < way.limit
-    return QUESTION.proved(message, way.places, way.of, evidence, assumptions=_assumed(way), margin=margin)
+    return QUESTION.proved(message, way.places, (*way.of, *also), evidence, assumptions=_assumed(way), margin=margin)
 
 
 def _conflict(subject: Subject, way: ResponsePath, *, certain: bool) -> Finding:
