@@ -23,7 +23,7 @@ class Livelock:
     """The verdict on one contest: how a run gets into a cycle and goes round; `escapes` are the steps that end it.
 
     `certain`: once there, no choice ends it.  `possible`: other choices of victim or taker do.  `tie`: only another
-    choice among jobs that are equal in the order does.
+    choice among jobs that are equal in the order does.  `inevitable`: no run from the start comes to rest.
     """
 
     verdict: str
@@ -31,6 +31,7 @@ class Livelock:
     way: tuple[StateStep[State], ...] = ()
     cycle: tuple[StateStep[State], ...] = ()
     escapes: tuple[StateStep[State], ...] = ()
+    inevitable: bool = False
 
 
 def livelock(contest: Contest, *, most: int = MOST_STATES) -> Livelock:
@@ -62,7 +63,8 @@ def _judged(graph: StateGraph[State], component: list[State], caught: set[State]
         verdict = CERTAIN
     else:
         verdict = TIE if ADMIT in kinds and kinds <= {ADMIT, COMES} and not vain else POSSIBLE
-    return Livelock(verdict, graph, tuple(way_to(graph, first)), cycle, escapes)
+    inevitable = verdict == CERTAIN and next(iter(graph.edges)) in caught
+    return Livelock(verdict, graph, tuple(way_to(graph, first)), cycle, escapes, inevitable)
 
 
 def variants(contest: Contest) -> list[Contest]:

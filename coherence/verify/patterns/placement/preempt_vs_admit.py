@@ -4,8 +4,8 @@
 Jobs, queues, capacity and the order are one finite relation: a job comes, the first in the order that fits is
 admitted, and when nothing fits a waiting job takes its victims.  Every order of arrival and every choice is
 explored.  A cycle that no choice ends is a livelock; one that only a tie in the order ends needs the tie-break;
-a relation without a cycle is proved to come to rest (while no job ends).  The answer is given for every
-capacity, not only for the one stated.
+a relation without a cycle is proved to come to rest (while no job ends).  Without `admit` it is asked for, unless no
+order of admission comes to rest.  The answer is given for every capacity, not only for the one stated.
 
 A first job that does not fit is passed, or `blocked: holds its queue` (Kueue's StrictFIFO), `holds all`: then only the
 first of each queue is admitted and may take.
@@ -125,7 +125,7 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
         return _proved(outcomes, lasting[0], places, names)
     if order is not None and order.victim is None:
         return QUESTION.undecided("needs victim of order (returns or leaves; reservation or not)", places, names)
-    if jobs.admit is None:
+    if jobs.admit is None and not all(result.inevitable for _, result in results):
         return QUESTION.undecided("needs admit of order: who is admitted first after an eviction", places, names)
     if cycle.verdict == TIE:
         return _tie(jobs, cycle, places, names)
@@ -222,6 +222,7 @@ def _conflict(
 ) -> Finding:
     resource = contested(jobs, livelock.cycle)
     swept = sweep(jobs, resource)
+    shown = swept if jobs.admit is not None else replace(swept, verdicts=())  # elsewhere the order may decide
     vain = any(edge.kind == VAIN for edge in livelock.cycle)
     moves = [edge for edge in livelock.cycle if edge.kind in (TAKE, VAIN)]
     involved = tuple(dict.fromkeys(k.name for k in jobs.kinds if any(k.name in e.text for e in livelock.cycle)))
@@ -229,18 +230,20 @@ def _conflict(
     if vain:
         message = f"preemption acts in vain for ever: {moves[0].text}, and the victim is admitted again"
     places_ = (*places, *(k.place.labelled("goes round") for k in jobs.kinds if k.name in involved))
-    evidence = arithmetic(_numbers(jobs, livelock, swept), witness=_witness(livelock))
+    evidence = arithmetic(_numbers(jobs, livelock, shown), witness=_witness(livelock))
     return QUESTION.conflict(
-        message + _where(jobs, swept) + _by_number(jobs), places_, involved, evidence,
+        message + _where(jobs, shown) + _by_number(jobs), places_, involved, evidence,
         certain=certain, assumptions=(*_assumed(jobs), *((IN_VAIN,) if vain else ()), *_unsaid(subject)),
         repairs=_repairs(subject, facts, jobs, swept),
     )  # fmt: skip
 
 
 def _unsaid(subject: Subject) -> tuple[str, ...]:
-    """Returns what is taken for granted about the victim's room."""
-    victim = subject.design.order.victim if subject.design.order else None
-    return ("what is freed is not kept for the taker: nothing says so",) if victim and "," not in victim.text else ()
+    """Returns what is taken for granted about the victim's room, and about who is admitted first."""
+    order = subject.design.order
+    victim, admit = (order.victim, order.admit) if order else (None, None)
+    kept = ("what is freed is not kept for the taker: nothing says so",) if victim and "," not in victim.text else ()
+    return (*kept, *(() if admit else ("whoever is admitted first: no order of admission comes to rest",)))
 
 
 def _by_number(jobs: Contest) -> str:
