@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.language.design import Component, needed
 from coherence.language.expressions.lower_smt import real
+from coherence.language.expressions.tree import Name
+from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.facts.tier_shares import tier_shares
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class Room:
     """What is left of the scarcest resource and what one more member needs of it.
 
     `enough` is None where `missing` names the fact that is not stated; `supply` is the path of the capacity.
+    `sure`: there is none in the best case of every range either.  `assumed`: what the numbers take for granted.
+    `lacks_number`: what is missing is a number; else it is what a stated one means.
     """
 
     enough: bool | None
@@ -31,6 +37,9 @@ class Room:
     supply: str = ""
     place: Place | None = None
     quantity: Quantity | None = None
+    sure: bool = True
+    assumed: str = ""
+    lacks_number: bool = True
 
     @property
     def claim(self) -> str:
@@ -82,12 +91,13 @@ def _left(facts: DesignFacts, component: Component, count: int, resource: str, n
     supply = supplies(facts, component, resource)
     if not supply:
         return Room(None, f"the capacity of {resource} that {component.name} draws on")
-    total, taken = facts.values[supply], need.high * count
+    total, taken, least = facts.values[supply], need.high * count, need.low * count
     for name, other in _others(facts, component, resource, supply):
         amount = copies(facts, name)
         if amount is None or amount.high is None:
             return Room(None, f"copies of {name}")
         taken += amount.high * other.high
+        least += (amount.low or 0) * other.low
     members = alike(facts, supply)
     low, high = (total.low, total.low) if members is None else _free_of_members(total, members, taken)
     if low is None or high is None:
@@ -95,7 +105,64 @@ def _left(facts: DesignFacts, component: Component, count: int, resource: str, n
     low, high = (low - taken, high - taken) if members is None else (low, high)
     if low < need.high <= high:
         return Room(None, f"which of the members of {supply.partition('.')[0]} has {resource} left for one more")
-    return Room(low >= need.high, "", resource, low, need.high, supply, facts.places[supply], need)
+    exact = total.exact and taken == least and need.low == need.high and (members is None or members.exact)
+    sure = exact or (members is None and total.high is not None and total.high - least < need.low)
+    return Room(low >= need.high, "", resource, low, need.high, supply, facts.places[supply], need, sure)
+
+
+def room_on_tier(facts: DesignFacts, component: Component, count: int) -> Room | None:
+    """Returns the room for one more member on the tier that a component runs on, with `count` of them; None where
+    something else says what members hold of it: their needs, claims, or slices of a boundary.
+    """
+    design, tier = facts.design, component.runs_on.text if component.runs_on is not None else ""
+    supply, inside = f"{tier}.count", {tier, component.name}
+    sliced = any(inside & {word.text for word in boundary.around} for boundary in design.boundaries.values())
+    if component.needs is not None or tier in design.claims or sliced or supply not in facts.values:
+        return None
+    total, own = facts.values[supply], _devices(component)
+    taken, least, apart = own[1] * count, own[0] * count, Fraction(ceil(own[1]) * count)
+    hosted = [other for other in design.components.values() if other.runs_on is not None and other.runs_on.text == tier]
+    others = [share for share in tier_shares(facts, tier) if share.component.name != component.name]
+    for share in others:
+        each, members = _devices(share.component), facts.range(Name(share.members))
+        if members.high is None:
+            return Room(None, f"copies of {share.component.name}")
+        taken += each[1] * members.high
+        least += each[0] * (members.low or 0)
+        apart += ceil(each[1]) * members.high
+    unsaid = [other.name for other in hosted if _unsaid(other)]
+    if total.low is None or (total.low - taken < own[1] and unsaid):
+        words = f"`runs_on: {{tier: {tier}, devices: 1}}`, or `1/7` of one; at one each there is no room for a copy"
+        return Room(
+            None, f"how much of {tier} each member of {' and '.join(unsaid)} holds: {words}", lacks_number=False
+        )
+    if total.low - taken < own[1]:
+        sure = total.high is not None and total.high - least < own[0]
+        return Room(False, "", tier, total.low - taken, own[1], supply, facts.places[supply], sure=sure)
+    if len({share.component.name for share in others}) + 1 < len(hosted) or _drawn_on(facts, supply):
+        return Room(None, f"what else holds devices of {tier}")
+    if total.low - apart < ceil(own[1]):
+        return Room(None, f"which devices of {tier} have a share left for one more")
+    assumed = f"each member of {' and '.join(unsaid)} holds one of {tier} (`devices` is not stated)" if unsaid else ""
+    return Room(True, "", tier, total.low - taken, own[1], supply, facts.places[supply], assumed=assumed)
+
+
+def _devices(component: Component) -> tuple[Fraction, Fraction]:
+    """Returns the least and the most devices that one member holds: one where it does not say."""
+    host = component.runs_on
+    stated = host.devices if isinstance(host, Hosting) else None
+    return (stated.low, stated.high) if stated is not None else (Fraction(1), Fraction(1))
+
+
+def _unsaid(component: Component) -> bool:
+    return not isinstance(component.runs_on, Hosting) or component.runs_on.devices is None
+
+
+def _drawn_on(facts: DesignFacts, supply: str) -> bool:
+    """Decides whether members or jobs that state their needs draw on the capacity too."""
+    tier = supply.removesuffix(".count")
+    components, jobs = facts.design.components.values(), facts.design.jobs.values()
+    return any(tier in needed(component) for component in components) or any(tier in needed(job) for job in jobs)
 
 
 def alike(facts: DesignFacts, supply: str) -> Interval | None:

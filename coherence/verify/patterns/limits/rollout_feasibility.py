@@ -1,10 +1,11 @@
 """rollout feasibility: an update that may neither take a copy away nor start one more.
 
 ## What
-A rolling update goes on when it may take one copy away (the cap on `X.down`, rounded, is at least 1) or may
-start one extra (the cap on `X.extra` is at least 1) and there is room for one, where copies lie in places: in one of
-these, under their rules.  Every number of copies in the range is tried, with the exact rounding.  Where both caps come
-to 0, Kubernetes sets the second to 1; where both are stated as 0, its API server rejects the update.
+A rolling update goes on when it may take one copy away (the cap on `X.down`, rounded, is at least 1) or may start one
+extra (the cap on `X.extra` is at least 1) and there is room for one: of what a copy needs, of the devices of the tier
+that it runs on, where copies lie in places in one of these, under their rules.  Every number of copies in the range
+is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the second to 1; where both are stated
+as 0, its API server rejects the update.
 
 ## Why it hurts
 25 % of one copy rounds up to one extra and down to none away.  With every accelerator taken the extra one stays
@@ -47,7 +48,7 @@ from coherence.language.expressions.tree import Name
 from coherence.language.words import STATES
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
-from coherence.verify.jobs.capacity import Room, room_for_one, supplies
+from coherence.verify.jobs.capacity import Room, room_for_one, room_on_tier, supplies
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH212", "rollout-feasibility", "ai.04 runtime control coherence")
@@ -174,6 +175,8 @@ def _room(facts: DesignFacts, thing: str, count: int) -> Room:
     if component is None:
         return room_for_one(facts, thing, count)
     needs, placed = needed(component), facts.design.placement.get(thing, ())
+    if not needs and not placed and (on_tier := room_on_tier(facts, component, count)) is not None:
+        return on_tier
     offered = any(resource in given for given in facts.design.places.values() for resource in needs)
     elsewhere = any(supplies(facts, component, resource) for resource in needs)
     if not (placed or offered) or (elsewhere and not placed):
@@ -196,13 +199,14 @@ def _judged(
     stuck = [case for case in cases if case.goes_on is False]
     open_ = [case for case in cases if case.goes_on is None]
     if stuck:
-        yield _conflict(subject, facts, rollout, stuck[0], places, certain=len(stuck) == len(cases))
+        sure = len(stuck) == len(cases) and all(case.room.sure for case in stuck)
+        yield _conflict(subject, facts, rollout, stuck[0], places, certain=sure)
     elif open_:
         yield QUESTION.undecided(
             f"needs {open_[0].room.missing}: with {open_[0].copies} no copy may go first",
             places,
             rollout.of,
-            lacks_number=True,
+            lacks_number=open_[0].room.lacks_number,
         )
     else:
         yield _proved(rollout, cases, places)
@@ -215,6 +219,7 @@ def _proved(rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...
     assumptions = [
         *([FENCEPOST] if zero else []),
         *(["the room left is usable by one more copy: it is not split over places"] if by_room else []),
+        *dict.fromkeys(case.room.assumed for case in by_room if case.room.assumed),
     ]
     numbers: Numbers = {
         "fewest copies": (cases[0].copies, ""),

@@ -222,7 +222,7 @@ def _conflict(
 ) -> Finding:
     resource = contested(jobs, livelock.cycle)
     swept = sweep(jobs, resource)
-    shown = swept if jobs.admit is not None else replace(swept, verdicts=())  # elsewhere the order may decide
+    amounts = swept if jobs.admit is not None else replace(swept, verdicts=())  # elsewhere the order may decide
     vain = any(edge.kind == VAIN for edge in livelock.cycle)
     moves = [edge for edge in livelock.cycle if edge.kind in (TAKE, VAIN)]
     involved = tuple(dict.fromkeys(k.name for k in jobs.kinds if any(k.name in e.text for e in livelock.cycle)))
@@ -230,9 +230,9 @@ def _conflict(
     if vain:
         message = f"preemption acts in vain for ever: {moves[0].text}, and the victim is admitted again"
     places_ = (*places, *(k.place.labelled("goes round") for k in jobs.kinds if k.name in involved))
-    evidence = arithmetic(_numbers(jobs, livelock, shown), witness=_witness(livelock))
+    evidence = arithmetic(_numbers(jobs, livelock, amounts), witness=_witness(livelock))
     return QUESTION.conflict(
-        message + _where(jobs, shown) + _by_number(jobs), places_, involved, evidence,
+        message + _where(jobs, amounts) + _by_number(jobs), places_, involved, evidence,
         certain=certain, assumptions=(*_assumed(jobs), *((IN_VAIN,) if vain else ()), *_unsaid(subject)),
         repairs=_repairs(subject, facts, jobs, swept),
     )  # fmt: skip
@@ -242,8 +242,8 @@ def _unsaid(subject: Subject) -> tuple[str, ...]:
     """Returns what is taken for granted about the victim's room, and about who is admitted first."""
     order = subject.design.order
     victim, admit = (order.victim, order.admit) if order else (None, None)
-    kept = ("what is freed is not kept for the taker: nothing says so",) if victim and "," not in victim.text else ()
-    return (*kept, *(() if admit else ("whoever is admitted first: no order of admission comes to rest",)))
+    freed = ("what is freed is not kept for the taker: nothing says so",) if victim and "," not in victim.text else ()
+    return (*freed, *(() if admit else ("whoever is admitted first: no order of admission comes to rest",)))
 
 
 def _by_number(jobs: Contest) -> str:
