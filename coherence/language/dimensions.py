@@ -36,7 +36,7 @@ from coherence.language.names import (
 )
 from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Formula, Quantity, Reading
-from coherence.language.words import STATES
+from coherence.language.words import STATES, TIME_IN_QUEUE
 
 UNITE = "give both one unit"
 COUNTS_OF_A_THING = frozenset(word for name in STATES for word in STATES[name] if name not in ("sent", "sent again"))
@@ -172,13 +172,22 @@ def _check_limit(limit: Limit, design: Design, world: Known, reading: Reading) -
     tree, (callee, caller) = limit.counts.tree, counted_sends(design, limit.counts.tree)
     sent = callee is not None and (limit.window is not None or caller is None)
     counted = ONE if sent or _is_count(tree, design) else _Checker(limit.counts, world, Reading()).of(tree)
+    timed = _is_wait(tree, design)
+    counted = SECOND if timed else counted
     if counted is None:
         return
-    wanted = [counted, ONE] if limit.window is None or sent else [counted, counted * SECOND, ONE]
+    wanted = [SECOND] if timed else [counted, ONE] if limit.window is None or sent else [counted, counted * SECOND, ONE]
     for stated in (limit.at_most, limit.at_least, limit.but_at_least):
         if isinstance(stated, Quantity) and stated.high and not any(stated.dimension.fits(one) for one in wanted):
             remedy = "write how many may be sent in which time: `at_most: 60, window: 1 min`" if sent else UNITE
             reading.problem(stated.place, f"{limit.counts} is {counted}, the limit is {stated.dimension}", remedy)
+
+
+def _is_wait(tree: Tree, design: Design) -> bool:
+    """Decides whether a limit is on how long what comes to a thing would wait, of which the thing says nothing."""
+    thing, _, signal = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
+    component = design.components.get(thing)
+    return signal == TIME_IN_QUEUE and component is not None and signal not in component.constants
 
 
 def _check_claim(name: str, claimed: Formula, design: Design, world: Known, reading: Reading) -> None:

@@ -62,8 +62,11 @@ MEMBERS = frozenset({
 # What a limit stands for one of, as `per`: one member, whatever the thing is called.
 MEMBER = ("replica", "member", "copy", "instance", "pod", "server", "worker", "node", "host", "engine")
 
+# How long what comes now would wait at a thing: a limit on it is a time.
+TIME_IN_QUEUE = "wait"
+
 # What a run over requests measures of a thing that is called.
-MEASURED = ("arrivals", "backlog", "utilization", "busy", "wait", "served")
+MEASURED = ("arrivals", "backlog", "utilization", "busy", TIME_IN_QUEUE, "served")
 
 # What a timer does, by the first word of `then`.
 ACTIONS: Mapping[str, tuple[str, ...]] = {

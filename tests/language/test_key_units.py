@@ -51,6 +51,8 @@ FAST, MEMORY = "bandwidth: 1 GB/s", "memory: 80 GB"
         ("components: {api: {copies: 1}}\nlimits: {q: {counts: api.waiting, at_most: 5 s}}", "the limit is s"),
         ("components: {api: {copies: 1}}\nlimits: {q: {counts: api.restarts, at_most: 5 GB}}", "the limit is B"),
         ("components: {api: {copies: 1}}\nlimits: {q: {counts: api.waiting, at_most: 5 req}}", ""),
+        ("components: {api: {copies: 1}}\nlimits: {q: {counts: api.wait, at_most: 5}}", "api.wait is s, the limit is"),
+        ("components: {api: {copies: 1}}\nlimits: {q: {counts: api.wait, at_most: 5 s}}", ""),
         ("components: {api: {copies: 1, backlog: 3 MB}}\nlimits: {q: {counts: api.backlog, at_most: 5 MB}}", ""),
         ("limits: {m: {counts: p.room, at_most: 5 MiB}}\nloops: {v: {actuation: {signal: p.room, law: set, to: 5 C}}}",
          "p.room is C, the limit is B"),

@@ -11,8 +11,8 @@ from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.entries.member_slots import RUNNING
 from coherence.language.implied import EACH
 from coherence.language.roles import counted_sends
-from coherence.language.schema_kinds import Quantity
-from coherence.language.words import STATES
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.words import STATES, TIME_IN_QUEUE
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import always_holds, in_flight_limits
@@ -20,8 +20,15 @@ from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.offered_load import offered
 
 WAITING = STATES["waiting"]
+HELD_BACK = (*WAITING, TIME_IN_QUEUE)
 RATE_WORDS = ("rate", "attempts")
 LEAVES = "{} leaves {} as it is stated"
+
+
+def places_in_queue(limit: Limit, most: Fraction, rate: Fraction) -> Fraction:
+    """Returns how many may wait under a limit on their number, or on their time where `rate` (1/s) is served."""
+    timed = isinstance(limit.counts, Formula) and str(limit.counts).endswith(f".{TIME_IN_QUEUE}")
+    return most * rate if timed else most
 
 
 def admitted(facts: DesignFacts, thing: str) -> tuple[Limit, Fraction] | None:
@@ -51,7 +58,7 @@ def sheds(facts: DesignFacts, station: LoadedThing) -> Iterator[Limit]:
     limits = [station.slots[0]] if station.slots is not None else []
     for path, own in facts.counted.items():
         head, _, signal = path.partition(".")
-        if head == station.thing and signal in (*WAITING, *RUNNING):
+        if head == station.thing and signal in (*HELD_BACK, *RUNNING):
             limits += own
     heads = (station.thing, *(station.demand.names if len(station.demand.names) == 1 else ()))
     counted = {text for head in heads for text in (head, f"{head}.requests")}

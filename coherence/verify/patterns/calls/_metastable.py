@@ -35,7 +35,7 @@ from coherence.verify.patterns.calls._load_amplification import (
     share_of,
     unread_window,
 )
-from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, room
+from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, places_held, room
 from coherence.verify.patterns.calls._metastable_referee import disagreement, shortest_pause, two_digits, with_members
 
 DAY = 86_400.0  # s: an overload that noise alone is expected to begin within a day is one that happens
@@ -147,8 +147,8 @@ def _overload(question: Question, subject: Subject, load: AmplifiedLoad) -> Find
     if all(word == "cancel" for _, word in on_timeouts):
         return with_members(question, subject, load, _cancelled(question, load, measured))
     slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
-    held = most_allowed(subject.design, full) if full is not None else None
-    if full is not None and held is not None and held.low / load.capacity.low <= slow:
+    held = places_held(subject.design, full, load.capacity.low)
+    if full is not None and held is not None and held[0] / load.capacity.low <= slow:
         needs = (
             f"needs a simulation: {full.name} lets {load.callee} hold no more than it serves within "
             f"{render_seconds(slow)}"

@@ -12,7 +12,7 @@ from coherence.language.entries.limit_numbers import least_allowed, most_allowed
 from coherence.language.entries.member_slots import ALONE, member_slots
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import STATES
+from coherence.language.words import STATES, TIME_IN_QUEUE
 from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.metastability.load_map import Retrying
 from coherence.simulate.metastability.waits import Server
@@ -27,7 +27,7 @@ from coherence.verify.patterns.calls._load_amplification import (
     share_of,
 )
 
-WAITING = STATES["waiting"]
+WAITING = (*STATES["waiting"], TIME_IN_QUEUE)
 MOST_PAUSES = 16  # of more tries the first pauses stand for all
 MOST_SERVERS = 1_000_000  # beyond, the closed forms of waiting take too long
 LONGEST_PAUSE = 20  # limits of a try: a longer pause leaves the tries of one request far apart
@@ -109,6 +109,16 @@ def room(design: Design, callee: str) -> Limit | None:
         if waits and limit.rejects and isinstance(limit.at_most, Quantity):
             return limit
     return None
+
+
+def places_held(design: Design, limit: Limit | None, rate: Fraction) -> tuple[Fraction, Fraction] | None:
+    """Returns how many may wait, at least and at most, under a limit on their number or time, `rate` (1/s) served."""
+    most = most_allowed(design, limit) if limit is not None else None
+    if limit is None or most is None:
+        return None
+    from coherence.verify.queues.let_through import places_in_queue
+
+    return places_in_queue(limit, most.low, rate), places_in_queue(limit, most.high, rate)
 
 
 def pause_of(plan: RetryPolicy) -> Fraction | None:

@@ -9,13 +9,12 @@ from fractions import Fraction
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject
-from coherence.language.entries.limit_numbers import most_allowed
 from coherence.simulate.metastability.fluid import smallest_pause
 from coherence.simulate.metastability.load_map import overload
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad
-from coherence.verify.patterns.calls._metastable_call import CallFacts, room
+from coherence.verify.patterns.calls._metastable_call import CallFacts, places_held, room
 
 
 def disagreement(subject: Subject, load: AmplifiedLoad, measured: CallFacts, backlog: float = 0.0) -> str | None:
@@ -31,8 +30,8 @@ def disagreement(subject: Subject, load: AmplifiedLoad, measured: CallFacts, bac
     from coherence.simulate.metastability.retry_chain_models import overload_lasts
 
     full, call = room(subject.design, load.callee), measured.call
-    places = most_allowed(subject.design, full) if full is not None else None
-    waiting = float(places.high) if places is not None else math.inf
+    places = places_held(subject.design, full, load.capacity.high)
+    waiting = float(places[1]) if places is not None else math.inf
     seconds = overload_lasts(call, waiting=waiting, backlog=backlog)
     if seconds is None or seconds > HOUR:
         return None

@@ -40,7 +40,7 @@ from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Name
 from coherence.language.names import component_formulas, limit_formulas, promise_formulas, used_names
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import ACTIVITIES, COUNTS, STATES
+from coherence.language.words import ACTIVITIES, COUNTS, STATES, TIME_IN_QUEUE
 from coherence.model.laws import counts_members
 from coherence.verify.facts.design_facts import wanted
 from coherence.verify.facts.writers import writers_by_thing
@@ -51,10 +51,11 @@ QUESTIONS = (QUESTION,)
 TIMES = (*ACTIVITIES["drain"], "checkpoint", "boot", "mtbf")
 NOT_OF_LIMITS = ("failing",)
 IN_LIMITS = frozenset().union(*COUNTS.values(), *(row for name, row in STATES.items() if name not in NOT_OF_LIMITS))
+IN_LIMITS |= {TIME_IN_QUEUE}
 IN_LOOPS = frozenset({*STATES["wanted"], *OUT, *LEFT})
 LIMITED = (
-    "members that are `available` or `unavailable`, `extra` ones, requests `running` or `waiting`, `attempts`; or a "
-    "timer by its name"
+    "members that are `available` or `unavailable`, `extra` ones, requests `running` or `waiting`, their `wait`, "
+    "`attempts`; or a timer by its name"
 )
 WRITTEN = "how many members there are to be is `replicas`, how many are out of service `removed`"
 

@@ -276,22 +276,24 @@ def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
 
 def _queues(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
     """Yields each bounded queue against the patience of each caller."""
-    for bound in _bounds(facts, station.thing):
+    for bound in _bounds(facts, station):
         for waiter in _waiters(facts, station):
-            answer = (
-                _waits(subject, facts, station, bound, waiter) if station.fewest else _unserved(station, bound, waiter)
-            )
+            some = station.fewest
+            answer = _waits(subject, facts, station, bound, waiter) if some else _unserved(station, bound, waiter)
             if answer.verdict is not Verdict.PROVED or waiter[0] not in facts.design.workload:
                 yield answer  # within its deadline alone says nothing of a request that waits elsewhere too
 
 
-def _bounds(facts: DesignFacts, thing: str) -> Iterator[tuple[Limit, Fraction]]:
-    """Yields the limits that reject what waits at a thing, with their numbers."""
-    for word in WAITING:
-        for limit in facts.counted.get(f"{thing}.{word}", ()):
+def _bounds(facts: DesignFacts, station: LoadedThing) -> Iterator[tuple[Limit, Fraction]]:
+    """Yields the limits that reject what waits at a thing, with how many they let wait."""
+    from coherence.verify.queues.let_through import HELD_BACK, places_in_queue
+
+    for word in HELD_BACK if station.fewest else WAITING:
+        for limit in facts.counted.get(f"{station.thing}.{word}", ()):
             tree = cap(facts, limit) if limit.rejects else None
             most = facts.range(tree).high if tree is not None else None
-            yield from [(limit, most)] if most is not None else []
+            if most is not None:
+                yield limit, places_in_queue(limit, most, station.fewest * station.each.low)
 
 
 def _waiters(facts: DesignFacts, station: LoadedThing) -> Iterator[tuple[str, Quantity]]:
@@ -389,8 +391,9 @@ def _useless(
 def _shorter(subject: Subject, limit: Limit, patience: Quantity, rate: Fraction) -> Iterator[Repair]:
     stated, fewer = limit.at_most, Fraction(math.ceil(patience.low * rate) - 1)
     fits = Fraction(math.floor(repairs.downward_round(fewer))) if fewer > 0 else fewer
-    if isinstance(stated, Quantity) and fits > 0:
-        repair = repairs.proposal(repairs.change(subject, stated, fits))
+    if isinstance(stated, Quantity):
+        within = patience.low * Fraction(9, 10) if stated.dimension == patience.dimension else fits
+        repair = repairs.proposal(repairs.change(subject, stated, repairs.downward_round(within))) if fits > 0 else None
         yield from [repair] if repair is not None else []
 
 

@@ -25,7 +25,7 @@ from coherence.verify.calls.call_graph import CANCELS, call_tree
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
-from coherence.verify.patterns.limits.overload import WAITING, LoadedThing, station_of
+from coherence.verify.patterns.limits.overload import LoadedThing, station_of
 from coherence.verify.queues.member_rates import servers_of_member
 from coherence.verify.queues.offered_load import each_serves, offered
 
@@ -215,7 +215,7 @@ def _passed(facts: DesignFacts, station: LoadedThing) -> QueuePath:
     discipline = facts.design.components[thing].discipline
     if discipline is not None and discipline.text != "fifo":
         return unbounded(f"the order in which {thing} serves (`{discipline.text}`)", served)
-    limits = [*_limits(facts, thing)]
+    limits = [*_limits(facts, thing, station.capacity)]
     limit, most = min((own for own in limits if own[0].rejects), key=lambda own: own[1], default=(None, ZERO))
     if limit is None:
         return unbounded(f"a limit on {thing}.waiting that rejects", served)
@@ -280,15 +280,17 @@ def worked_apart(facts: DesignFacts, workload: Workload, path: QueuePath) -> str
     return f"one time of a request: {workload.name} says {mean}, and {at} by what they serve another one"
 
 
-def _limits(facts: DesignFacts, thing: str) -> Iterator[tuple[Limit, Fraction]]:
-    """Yields the limits on what waits at a thing at every time, with their numbers."""
+def _limits(facts: DesignFacts, thing: str, rate: Fraction) -> Iterator[tuple[Limit, Fraction]]:
+    """Yields the limits on what waits at a thing, which serves `rate` (1/s), at every time, with how many may wait."""
+    from coherence.verify.queues.let_through import HELD_BACK, places_in_queue
+
     for limit in facts.design.limits.values():
-        own = [path for word in WAITING if limit in facts.counted.get(path := f"{thing}.{word}", ())]
+        own = [path for word in HELD_BACK if limit in facts.counted.get(path := f"{thing}.{word}", ())]
         own += [path for path in [counted_in_flight(limit)] if path in (thing, f"{thing}.requests") and limit.rejects]
         plain = limit.window is None and not limit.actions and limit.scope is None and always_holds(limit)
         tree = cap(facts, limit) if own and plain else None
         most = facts.range(tree).high if tree is not None else None
-        yield from [(limit, most)] if most is not None else []
+        yield from [(limit, places_in_queue(limit, most, rate))] if most is not None else []
 
 
 def _room(facts: DesignFacts, thing: str) -> Fraction | None:
