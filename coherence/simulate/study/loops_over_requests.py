@@ -19,7 +19,7 @@ from coherence.base.reads import unnoted
 from coherence.base.units import ONE
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Number
-from coherence.language.words import COUNTS, STATES
+from coherence.language.words import COUNTS, MEASURED, STATES
 from coherence.model.crossings import at_crossings
 from coherence.model.elaborate import elaborate
 from coherence.model.model import EVERYTHING, Interval, Model, State, some_outputs
@@ -51,7 +51,7 @@ class LoopCut:
 
 
 class Meter:
-    """What a run showed between two readings."""
+    """What a run showed between two readings; it has a method for each word of `MEASURED`."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -80,24 +80,47 @@ class Meter:
         of, _, word = key.rpartition(".")
         if of not in self.stations:
             return self._tries.get(of, 0.0)
-        mean, servers = mean_of(self.stations[of].service), self.levels.get(f"{of}.servers", 0.0)
-        offered = self.offered(of)
-        busy = min(offered * mean, servers)
-        rates = {"busy_seconds": busy, "served": busy / mean if mean else offered}
+        mean, arrivals = mean_of(self.stations[of].service), self.arrivals(of)
+        busy = min(arrivals * mean, self.servers(of))
+        rates = {"busy_seconds": busy, "served": busy / mean if mean else arrivals}
         return rates.get(word, 0.0)
 
     @cached_property
     def _tries(self) -> dict[str, float]:
         return first_tries(self.program)
 
-    def offered(self, station: str) -> float:
-        """Tries a second that came to a station."""
-        return sum(self.rate(f"{route.name}.tries") for route in self.program.routes if route.station == station)
-
     def capacity(self, station: str) -> float:
         """Services a second of all its servers."""
         mean = mean_of(self.stations[station].service)
-        return self.levels.get(f"{station}.servers", 0.0) / mean if mean else 0.0
+        return self.servers(station) / mean if mean else 0.0
+
+    def servers(self, station: str) -> float:
+        """How many serve at a station."""
+        return self.levels.get(f"{station}.servers", 0.0)
+
+    def arrivals(self, station: str) -> float:
+        """Tries a second that came to a station."""
+        return sum(self.rate(f"{route.name}.tries") for route in self.program.routes if route.station == station)
+
+    def backlog(self, station: str) -> float:
+        """How many wait at a station."""
+        return self.levels.get(f"{station}.queue", 0.0)
+
+    def utilization(self, station: str) -> float:
+        """The share of its capacity that came to a station; above 1 where more comes than it can serve."""
+        return _ratio(self.arrivals(station), self.capacity(station))
+
+    def busy(self, station: str) -> float:
+        """The share of its servers that were at work."""
+        return _ratio(self.rate(f"{station}.busy_seconds"), self.servers(station))
+
+    def wait(self, station: str) -> float:
+        """How long what waits takes to be served (s)."""
+        return _ratio(self.backlog(station), self.capacity(station))
+
+    def served(self, station: str) -> float:
+        """Services a second that ended at a station."""
+        return self.rate(f"{station}.served")
 
 
 def cut(model: Model, program: Program, given: Collection[str] = (), wanted: Collection[str] = frozenset()) -> LoopCut:
@@ -107,7 +130,7 @@ def cut(model: Model, program: Program, given: Collection[str] = (), wanted: Col
     """
     measured: dict[str, Callable[[Meter], float]] = {}
     for station in program.stations:
-        measured |= {f"{station.name}.{word}": _reading(read, station.name) for word, read in READINGS.items()}
+        measured |= {f"{station.name}.{word}": _reading(word, station.name) for word in MEASURED}
     for source in program.sources:
         first = source.plan[0][0] if source.plan and source.plan[0] else ""
         measured[f"{source.name}.attempts"] = _rate(f"{first}.tries")
@@ -146,7 +169,7 @@ def _count_names(program: Program) -> dict[str, str]:
 def counted_signals(program: Program, measured: Iterable[str]) -> dict[str, CountedSignal]:
     """Returns those of the measured signals that change with a count at once; rates are those of the last reading."""
     names, counted = _count_names(program), {}
-    read = {f"{station.name}.{word}": (station.name, word) for station in program.stations for word in READINGS}
+    read = {f"{station.name}.{word}": (station.name, word) for station in program.stations for word in MEASURED}
     for path in measured:
         station, word = read.get(path, ("", ""))
         if word in ("backlog", "wait"):
@@ -168,8 +191,8 @@ def without_clock(model: Model) -> Model:
     return replace(model, states={path: state for path, state in model.states.items() if state is not _CLOCK})
 
 
-def _reading(read: Callable[[Meter, str], float], station: str) -> Callable[[Meter], float]:
-    return lambda meter: read(meter, station)
+def _reading(word: str, station: str) -> Callable[[Meter], float]:
+    return lambda meter: float(getattr(meter, word)(station))
 
 
 def _rate(key: str) -> Callable[[Meter], float]:
@@ -182,16 +205,6 @@ def _level(key: str) -> Callable[[Meter], float]:
 
 def _ratio(above: float, below: float) -> float:
     return above / below if below else 0.0
-
-
-READINGS: dict[str, Callable[[Meter, str], float]] = {
-    "arrivals": lambda meter, name: meter.offered(name),
-    "backlog": lambda meter, name: meter.levels.get(f"{name}.queue", 0.0),
-    "utilization": lambda meter, name: _ratio(meter.offered(name), meter.capacity(name)),
-    "busy": lambda meter, name: _ratio(meter.rate(f"{name}.busy_seconds"), meter.levels.get(f"{name}.servers", 0.0)),
-    "wait": lambda meter, name: _ratio(meter.levels.get(f"{name}.queue", 0.0), meter.capacity(name)),
-    "served": lambda meter, name: meter.rate(f"{name}.served"),
-}
 
 
 def _exact(number: float) -> Fraction:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from coherence.simulate.requests.program import Program
 
 CONDITIONS = ("always", "never", "eventually", "eventually_always")
-MEASURED = {"wait": "s", "arrivals": "/s", "served": "/s", "attempts": "/s"}
+UNITS = {"wait": "s", "arrivals": "/s", "served": "/s", "attempts": "/s"}  # of what is measured; others are counts
 IN_A_CURVE = (
     "what it compares moves in a curve, and was looked at in some places only: state it in steps, or ask "
     "`coherence check`"
@@ -245,7 +245,7 @@ class PromiseWatch:
     def _unit(self, path: str) -> str:
         assert self.model is not None
         known = self.model.kind(path) != "input"
-        return unit_text(unit_of(self.model, path)) if known else MEASURED.get(path.rpartition(".")[2], "")
+        return unit_text(unit_of(self.model, path)) if known else UNITS.get(path.rpartition(".")[2], "")
 
     def see_requests(self, program: Program, result: RequestResult, looks: ArrivalLooks) -> None:
         """Notes which promises of answers within a time the requests of this run have broken."""

@@ -48,14 +48,14 @@ def test_a_rate_is_the_growth_of_a_counter_over_the_time_between_readings() -> N
 def test_before_anything_was_measured_first_tries_come_as_their_source_says() -> None:
     fresh = meter()
     assert fresh.rate("web -> app.tries") == 30
-    assert fresh.offered("app") == 35
+    assert fresh.arrivals("app") == 35
     assert fresh.rate("app.served") == 0
 
 
 def test_what_comes_to_a_station_is_the_sum_over_its_routes() -> None:
     zero: dict[str, float] = {}
     seen = meter((zero, 1.0), ({"web -> app.tries": 50.0, "jobs -> app.tries": 10.0, "jobs -> db.tries": 7.0}, 2.0))
-    assert (seen.offered("app"), seen.offered("db")) == (30, 3.5)
+    assert (seen.arrivals("app"), seen.arrivals("db")) == (30, 3.5)
 
 
 def test_levels_may_be_looked_at_between_readings_and_rates_stay() -> None:

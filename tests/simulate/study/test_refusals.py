@@ -12,13 +12,11 @@ from coherence.base.errors import InputError, UsageError
 from coherence.cli._run import run
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
-from coherence.language.words import MEASURED
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices, Execution, execute
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.processes import processes
 from coherence.simulate.serving.trace import ArrivalTrace
-from coherence.simulate.study.loops_over_requests import READINGS
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
@@ -258,6 +256,5 @@ loops:
     timescale: {period: 5 s}
     actuation: {signal: node.desired, law: step, by: 1, from: 4, bounds: [1, 9]}
 """
-    assert tuple(READINGS) == MEASURED
     with pytest.raises(InputError, match="a run measures arrivals, backlog, utilization, busy, wait, served"):
         study(read_text(text, "d"), Setting(until=60.0, warmup=0.0, seeds=(1,)))
