@@ -47,12 +47,15 @@ class FitResult(VerbResult):
 
     @property
     def influences(self) -> DataFrame:
-        """Returns the fitted influences, a row for each."""
+        """Returns the fitted influences, a row for each, with columns that `graph` has as attributes.
+
+        strength: change of the effect for one of the cause, in SI units, with its 95 % interval (low, high).
+        """
         return self.to_frame()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns what telemetry says against the design (COH401 to COH404)."""
+        """Returns what telemetry says against the design (COH401 to COH408)."""
         return tuple(finding for section in self.sections for finding in section.findings)
 
     @property
@@ -74,8 +77,9 @@ class FitResult(VerbResult):
         return network
 
     def shares(self) -> DataFrame:
-        """Returns how much of the loss each cause made (amount, 95 % interval), with what is unexplained.
+        """Returns how much of the loss each cause made, with what is unexplained: a row for each.
 
+        amount: in the unit of the loss, with its 95 % interval (low, high; half: half its width).
         The amounts add up to the measured loss.  Raises UsageError where no loss is named or it cannot be split.
         """
         section = self._section("shares")
@@ -86,13 +90,20 @@ class FitResult(VerbResult):
         return frame(self._shares(), SHARES)
 
     def do(self, levels: Mapping[str, float]) -> DataFrame:
-        """Returns what every signal would be if some were held at these levels (SI), with 95 % intervals."""
+        """Returns what every signal would be if some were held at these levels (SI): a row for each signal.
+
+        measured, level: the mean as it was and as it would be, in SI units, with a 95 % interval (low, high).
+        Raises UsageError for a signal that there is not.
+        """
         section = self._answer_under(replace(self.context.settings, do=dict(levels)), "queries")
         rows = ({**row, **_interval(row["level"])} for row in section.data["signals"])
         return frame(({**row, "level": row["value"]} for row in rows), LEVELS)
 
     def off(self, *loops: str) -> Mapping[str, Any]:
-        """Returns what the loss would be without loops, as the section "by loop" of the command's JSON."""
+        """Returns what the loss would be without loops, as the section "by loop" of the command's JSON.
+
+        Raises UsageError for a loop that there is not, or where no loss is named.
+        """
         return self._answer_under(replace(self.context.settings, off=loops), "loops_off").data
 
     def to_pgmpy(self, *, standard: bool = False) -> Carried:

@@ -42,7 +42,7 @@ class RegionResult(VerbResult):
         return float(self.region.share(status))
 
     def to_frame(self) -> DataFrame:
-        """Returns the boxes, a row for each."""
+        """Returns the boxes, a row for each: status, the ends of each number as texts with units, and why."""
         keys = [f"{key} {end}" for key in self.data["keys"] for end in self.ends]
         return frame(self._rows(), ("status", *keys, "why"))
 
@@ -75,7 +75,8 @@ def region(
     """Returns for which values of one to three numbers of a design nothing is in conflict.
 
     axes: by dotted path of a number in the design (from, to), in its unit or with one.
-    select, ignore: beginnings of codes.  asks: boxes asked at most.  time_limit: seconds for one question of a box.
+    select, ignore: beginnings of codes.  asks: boxes asked at most.  time_limit: seconds of the processor for one
+    question of a box.
     half_spaces: also seek linear inequalities that are safe.  Raises InputError and UsageError.
     """
     stated = [axis_text(key, ends) for key, ends in axes.items()]

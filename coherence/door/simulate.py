@@ -41,13 +41,18 @@ class StudyResult(VerbResult):
     changes: ClassVar[tuple[str, ...]] = ("difference", "difference_low", "difference_high")
 
     def to_frame(self) -> DataFrame:
-        """Returns the figures, a row for each."""
+        """Returns the figures, a row for each: design, of, what, unit, mean, low, high.
+
+        mean: over the runs, in the unit of the row; low, high: its 95 % interval, None where there is none.  With a
+        second design also the difference and its interval.
+        """
         return frame(self._rows(), (*self.columns, *(self.changes if len(self.studies) > 1 else ())))
 
     def series(self, signal: str) -> DataFrame:
         """Returns a quantity of the first run over time: index time_s, a column for each design.
 
-        signal: what the run draws, such as "workers.queue".  Raises UsageError with the names that there are.
+        signal: what the run draws, such as "workers.queue"; values in SI units.
+        Raises UsageError with the names that there are.
         """
         import pandas as pd
 
@@ -61,7 +66,10 @@ class StudyResult(VerbResult):
         return pd.DataFrame(columns).ffill().rename_axis("time_s")
 
     def causes(self) -> DataFrame:
-        """Returns the true causes of what failed in the first run of the first design: time_s, loss, cause, amount."""
+        """Returns the true causes of what failed in the first run of the first design, a row for each.
+
+        time_s, loss, cause, amount and its unit.
+        """
         from coherence.simulate.study.recording import telemetry
 
         recorded = telemetry(self.entries[0].design, self._setting())
@@ -70,7 +78,10 @@ class StudyResult(VerbResult):
         return frame(rows, ("time_s", "loss", "cause", "amount", "unit"))
 
     def telemetry(self) -> DataFrame:
-        """Returns what the first run of the first design showed: index time_s, a column for each signal, for `fit`."""
+        """Returns what the first run of the first design showed, for `fit`.
+
+        Index time_s, a column for each signal, values in SI units.
+        """
         import pandas as pd
 
         from coherence.simulate.study.recording import telemetry
@@ -124,7 +135,7 @@ def simulate(
     until: how long to run (s, or a text such as "2 min").  warm_up: left out at the beginning (default: what a test
     finds).  runs: independent runs, with the seeds `seed`, `seed` + 1 and so on.
     against: a second design, run on the same chances and compared.
-    values: what the design leaves open, by path.  Raises InputError and UsageError.
+    values: what the design leaves open, by path: SI numbers, or texts with units.  Raises InputError and UsageError.
     """
     span, warm = seconds(until, "until"), 0.0 if warm_up is None else seconds(warm_up, "warm_up")
     if not 0 <= warm < span:

@@ -48,7 +48,7 @@ class SweepResult(VerbResult):
         return tuple(axis.key for axis in self.axes)
 
     def to_frame(self) -> DataFrame:
-        """Returns the points, a row for each."""
+        """Returns the points, a row for each: the keys (in their units), verdict, period_s, growth and why."""
         return frame(self._rows(), (*self.keys, *self.figures))
 
     def plot(self, ax: Any = None) -> Any:
@@ -99,8 +99,8 @@ def sweep(
     axes: by dotted path of a number in the design (from, to) or (from, to, points), in the unit of the number or with
     one: {"loops.hpa.target.setpoint": ("30 %", "80 %", 6)}; of a path without dots also a keyword (more_axes).
     linear: the linear verdict at the operating point instead, at up to four million points.
-    select, ignore: beginnings of the codes that are asked where all loops settle.  time_limit: seconds for one point
-    (with `linear`, for one reading).  jobs: processes.  Raises InputError and UsageError.
+    select, ignore: beginnings of the codes that are asked where all loops settle.  time_limit: seconds of the
+    processor for one point (with `linear`, for one reading).  jobs: processes.  Raises InputError and UsageError.
     """
     from coherence.exploring.swept_numbers import axes as read_axes
 
