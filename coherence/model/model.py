@@ -15,7 +15,7 @@ from functools import partial
 
 from coherence.base.places import Place
 from coherence.base.queries import QueryTable
-from coherence.base.reads import ReadTable, keeps_reads, kept_property, notes_reading
+from coherence.base.reads import ReadTable, keeps_reads, kept_property, notes_reading, rebuilt
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Tree, names
@@ -170,6 +170,11 @@ class SampledLoop:
         """Returns whether the law counts from the value that landed last, not from the last command."""
         return self.law == "proportional" and not self.counts_commanded
 
+    @property
+    def has_whole_rates(self) -> bool:
+        """Returns whether its rates let whole changes through where the command is whole: percentages are rounded."""
+        return all(rate.by is None or rate.by.denominator == 1 for rate in self.rates)
+
     @kept_property
     def recommendations(self) -> tuple[laws.Recommendation, ...]:
         """Returns the formulas that the law recommends: one, or one for each rule; none without a signal."""
@@ -280,6 +285,20 @@ def changed_outputs(model: Model, change: Callable[[Tree], Tree]) -> Mapping[str
     for path in model.outputs:
         outputs.put(path, partial(lambda path: change(model.outputs[path]), path))
     return outputs
+
+
+def changed_loop(loop: SampledLoop, change: Callable[[Tree], Tree]) -> SampledLoop:
+    """Returns a loop with each of its expressions changed; whoever takes one has read no other."""
+
+    def changed(part: SampledLoop | SampledRule, name: str) -> Tree | None:
+        tree = getattr(part, name)
+        return None if tree is None else change(tree)
+
+    def changed_rule(rule: SampledRule) -> SampledRule:
+        return rebuilt(rule, **{name: partial(changed, rule, name) for name in ("when", "by", "to")})
+
+    trees = {name: partial(changed, loop, name) for name in EXPRESSIONS}
+    return rebuilt(loop, rules=lambda: tuple(map(changed_rule, loop.rules)), **trees)
 
 
 def some_outputs(model: Model, paths: Collection[str]) -> Mapping[str, Tree]:

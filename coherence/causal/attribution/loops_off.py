@@ -16,7 +16,6 @@ from functools import partial
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.base.reads import rebuilt
 from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import TOLD, dividends, members, refuse_many, shapley
@@ -27,7 +26,7 @@ from coherence.causal.fitting.effects import matrix, own, radius, total
 from coherence.causal.fitting.fit import Fitted
 from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Tree, Truth, rename
-from coherence.model.model import EXPRESSIONS, Model, SampledLoop, SampledRule, changed_outputs
+from coherence.model.model import Model, changed_loop, changed_outputs
 from coherence.simulate.execute.exact import Choices, Execution, View
 
 UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"), float("nan"))
@@ -252,20 +251,9 @@ def switched_off(model: Model, loops: Iterable[str]) -> Model:
         names = [loop.name for loop in model.loops]
         raise UsageError(f"the design has no loop '{min(unknown)}': {did_you_mean(min(unknown), names)}")
 
-    def place(tree: Tree | None) -> Tree | None:
-        return None if tree is None else rename(tree, lambda path: Truth(False) if path in off else path)
-
-    def _without_rules(loop: SampledLoop) -> SampledLoop:
-        trees = {name: partial(lambda name: place(getattr(loop, name)), name) for name in EXPRESSIONS}
-        return rebuilt(loop, rules=lambda: tuple(map(_of_rule, loop.rules)), **trees)
-
-    def _of_rule(rule: SampledRule) -> SampledRule:
-        return rebuilt(
-            rule, when=lambda: rename_off(rule.when, off), by=lambda: place(rule.by), to=lambda: place(rule.to)
-        )
-
-    running = tuple(_without_rules(loop) for loop in model.loops if loop.name not in off)
-    return replace(model, loops=running, outputs=changed_outputs(model, lambda tree: rename_off(tree, off)))
+    change = partial(rename_off, off=off)
+    running = tuple(changed_loop(loop, change) for loop in model.loops if loop.name not in off)
+    return replace(model, loops=running, outputs=changed_outputs(model, change))
 
 
 def rename_off(tree: Tree, off: frozenset[str]) -> Tree:

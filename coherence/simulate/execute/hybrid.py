@@ -13,13 +13,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from coherence.base.reads import rebuilt
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Number, Tree
-from coherence.model.model import EXPRESSIONS, Model, SampledLoop, SampledRule, State, StateSwitch, changed_outputs
+from coherence.model.model import Model, State, StateSwitch, changed_loop, changed_outputs
 from coherence.simulate.execute.affine import lift, variable
 from coherence.simulate.execute.dual_numbers import Moving, Tape, Taped, Track, plain_or_float
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
@@ -309,13 +309,6 @@ def floated(model: Model) -> Model:
     def of(tree: Tree | None) -> Tree | None:
         return None if tree is None else floats(tree)
 
-    def of_loop(loop: SampledLoop) -> SampledLoop:
-        trees = {name: partial(lambda name: of(getattr(loop, name)), name) for name in EXPRESSIONS}
-        return rebuilt(loop, rules=lambda: tuple(map(of_rule, loop.rules)), **trees)
-
-    def of_rule(rule: SampledRule) -> SampledRule:
-        return rebuilt(rule, when=lambda: of(rule.when), by=lambda: of(rule.by), to=lambda: of(rule.to))
-
     def of_state(state: State) -> State:
         return rebuilt(state, next=lambda: of(state.next), flow=lambda: of(state.flow), switch=lambda: of_switch(state))
 
@@ -324,7 +317,7 @@ def floated(model: Model) -> Model:
         leave = of(switch.leave) if switch is not None else None
         return None if switch is None else replace(switch, enter=floats(switch.enter), leave=leave)
 
-    loops = tuple(of_loop(loop) for loop in model.loops)
+    loops = tuple(changed_loop(loop, floats) for loop in model.loops)
     states = {path: of_state(state) for path, state in model.states.items()}
     return replace(model, loops=loops, states=states, outputs=changed_outputs(model, floats))
 

@@ -43,6 +43,7 @@ from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
 from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.slices import modes_read
 from coherence.simulate.execute.starts import integers
+from coherence.verify.convergence.command_moves import bounds_of
 from coherence.verify.convergence.expression_looks import at_any_look, at_rest
 from coherence.verify.convergence.state_limits import limits_of
 from coherence.verify.facts.ranges import enclosure, hull, point, truth, with_ranges
@@ -86,7 +87,8 @@ def follow_commands(model: Model, loops: Sequence[SampledLoop], late: Callable[[
 
     None where the graph does not decide it, has too many nodes, or a fact is read at one end of its range.
     """
-    if modes_read(model) & {loop.name for loop in loops} or _reads_one_end(model):
+    at_one_end = any(not fact.startswith(ANY_TIME) for fact in one_ended(model))
+    if at_one_end or modes_read(model) & {loop.name for loop in loops}:
         return None
     acting = [loop for loop in model.loops if loop.law not in IDLE]
     if not acting or any(loop.law not in LAWS for loop in acting):
@@ -97,41 +99,57 @@ def follow_commands(model: Model, loops: Sequence[SampledLoop], late: Callable[[
         return None
 
 
-def _reads_one_end(model: Model) -> bool:
-    return any(not fact.startswith(ANY_TIME) for fact in one_ended(model))
-
-
 def _answer(model: Model, acting: Sequence[SampledLoop], late: Callable[[], bool]) -> GraphAnswer | None:
-    fixed = tuple(path for path, c in model.constants.items() if not (c.varies or c.range.exact))
     whole = _Graph(model, acting, {}, late)
-    if whole.ends() and (script := whole.script()) is not None:
-        return GraphAnswer(whole.signals, tuple(whole.rests()), len(whole.edges), script)
-    limits, shown = whole.drifts() if whole.flows and not whole.ends() else ({}, [])
-    late_graph = _Graph(model, acting, limits, late, tuple(whole.edges)) if limits else None
-    if late_graph is not None and late_graph.ends() and (script := late_graph.script()) is not None:
-        rests_at = tuple(late_graph.rests())
-        return GraphAnswer(
-            whole.signals, rests_at, len(late_graph.edges), joined([*shown, script]), limits=tuple(limits)
-        )
-    if not (whole.ends() or whole.rests()):
-        return GraphAnswer(whole.signals, (), len(whole.edges))
-    waiting, rests, scripts = [{p: model.constants[p].range for p in fixed}] if fixed else [], set[Node](), list[str]()
-    count = parts = 0
+    if (settled := _settled(whole)) is not None:
+        return settled
+    if not whole.ends():
+        if (drifted := _after_drifts(whole)) is not None:
+            return drifted
+        if not whole.rests():
+            return GraphAnswer(whole.signals, (), len(whole.edges))
+    return _in_parts(whole)
+
+
+def _settled(graph: _Graph, before: Sequence[str] = (), limits: Sequence[str] = ()) -> GraphAnswer | None:
+    """Returns that no change of a graph can come again; None where one may, or no certificate is written."""
+    script = graph.script() if graph.ends() else None
+    if script is None:
+        return None
+    rests = tuple(graph.rests())
+    return GraphAnswer(graph.signals, rests, len(graph.edges), joined([*before, script]), limits=tuple(limits))
+
+
+def _after_drifts(whole: _Graph) -> GraphAnswer | None:
+    """Returns that no change can come again once states are where their flows take them; None where that shows none."""
+    limits, shown = whole.drifts() if whole.flows else ({}, [])
+    if not limits:
+        return None
+    return _settled(_Graph(whole.model, whole.acting, limits, whole.late, tuple(whole.edges)), shown, tuple(limits))
+
+
+def _in_parts(whole: _Graph) -> GraphAnswer | None:
+    """Returns where commands rest for each value of open constants: their ranges are halved until each part ends."""
+    fixed = {path: c.range for path, c in whole.model.constants.items() if not (c.varies or c.range.exact)}
+    if not fixed or any(r.low is None or r.high is None for r in fixed.values()):
+        return None
+    waiting, parts, answers = [fixed], 0, list[GraphAnswer]()
     while waiting:
-        part = waiting.pop()
-        parts += 1
-        if parts > MOST_PARTS or late() or any(r.low is None or r.high is None for r in part.values()):
-            return None
-        graph = _Graph(model, acting, part, late)
-        if graph.ends():
-            rests |= set(graph.rests())
-            count += len(graph.edges)
-            scripts += [script] if (script := graph.script()) is not None else []
-            if script is None or sum(map(len, scripts)) > MOST_TEXT:
-                return None
-        else:
+        part, parts = waiting.pop(), parts + 1
+        graph = _Graph(whole.model, whole.acting, part, whole.late)
+        if (settled := _settled(graph)) is not None:
+            answers.append(settled)
+        elif not graph.ends():
             waiting += _halves(part)
-    return GraphAnswer(whole.signals, tuple(sorted(rests)), count, joined(scripts), fixed) if fixed else None
+        else:
+            return None
+        if waiting and (parts == MOST_PARTS or whole.late()):
+            return None
+    scripts = [answer.script or "" for answer in answers]
+    if sum(map(len, scripts)) > MOST_TEXT:
+        return None
+    rests, count = {node for answer in answers for node in answer.rests}, sum(answer.count for answer in answers)
+    return GraphAnswer(whole.signals, tuple(sorted(rests)), count, joined(scripts), tuple(fixed))
 
 
 def _halves(part: Mapping[str, Interval]) -> Iterator[dict[str, Interval]]:
@@ -189,6 +207,10 @@ class _Graph:
             raise NotExactError("a proportional law counts from what landed")
         self.moves = tuple(tuple(self._moves_of(loop, past=landing)) for loop in self.acting)
         self.flows = {p: s.flow for p, s in self.model.states.items() if s.flow is not None and s.switch is None}
+        self._reach()
+
+    def _reach(self) -> None:
+        """Adds each node that changes lead to.  Raises NotExactError where there are too many."""
         stated = () if self.starts else itertools.product(*(_starts(self.model, path) for path in self.signals))
         waiting = list(itertools.islice(itertools.chain(self.starts, stated), MOST_NODES + 1))
         total = 0
@@ -242,18 +264,18 @@ class _Graph:
             yield limits.clip(inside)
             return
         wanted = _wanted(move.formula, move.seen, values, now)
-        late = bool(loop.hold_down or loop.hold_up or loop.rates)
-        if late:
+        less = bool(loop.hold_down or loop.hold_up or loop.rates)  # than what the law recommends may be let through
+        if less:
             wanted = hull([wanted, point(now)])
         clipped = Interval(*(_clipped(end, loop.bounds, limits) for end in (wanted.low, wanted.high)))
         low = limits.clip(loop.bounds.low) if clipped.low is None and loop.bounds.low is not None else clipped.low
         high = limits.clip(loop.bounds.high) if clipped.high is None and loop.bounds.high is not None else clipped.high
         if low is None or high is None:
             raise NotExactError("a command without a bound")
-        if low == high and not late:
+        if low == high and not less:
             yield low
             return
-        if not loop.integer or {end.denominator for end in (low, high, now)} != {1} or not _whole_rates(loop):
+        if not loop.integer or {end.denominator for end in (low, high, now)} != {1} or not loop.has_whole_rates:
             raise NotExactError("values between whole numbers")
         yield from map(Fraction, range(int(low), int(high) + 1))
 
@@ -355,11 +377,6 @@ def _clipped(end: Fraction | None, bounds: Interval, limits: Interval) -> Fracti
     return None if end is None else limits.clip(bounds.clip(end))
 
 
-def _whole_rates(loop: SampledLoop) -> bool:
-    """Decides whether what rates let through is whole where the command is: percentages are rounded."""
-    return all(rate.by is None or rate.by.denominator == 1 for rate in loop.rates)
-
-
 def _known(model: Model, part: Mapping[str, Interval]) -> dict[str, Interval]:
     """Returns the range of each constant and state, and of what a command may have been."""
     known = {path: constant.range for path, constant in model.constants.items()}
@@ -367,14 +384,9 @@ def _known(model: Model, part: Mapping[str, Interval]) -> dict[str, Interval]:
     known |= dict.fromkeys(model.inputs, EVERYTHING)
     for path, command in model.commands.items():
         writers = [loop for loop in model.loops if loop.signal == path and loop.law not in IDLE]
-        ends = [_bounds(command.range, loop.bounds) for loop in writers]
+        ends = [bounds_of(model, loop) for loop in writers]
         known[f"{path} before"] = hull([command.initial, *ends])
     return known
-
-
-def _bounds(limits: Interval, bounds: Interval) -> Interval:
-    low, high = (None if end is None else limits.clip(end) for end in (bounds.low, bounds.high))
-    return Interval(limits.low if low is None else low, limits.high if high is None else high)
 
 
 def _starts(model: Model, path: str) -> list[Fraction]:

@@ -134,7 +134,7 @@ class _Looks(Mapping[str, Interval]):
     @property
     def bounds(self) -> Interval:
         """Returns the least and the greatest command of the loop."""
-        return _bounds(self.model, self.loop)
+        return bounds_of(self.model, self.loop)
 
     @property
     def reached(self) -> Interval:
@@ -144,7 +144,7 @@ class _Looks(Mapping[str, Interval]):
     def __getitem__(self, path: str) -> Interval:
         if path in self.model.commands:
             command = self.model.commands[path]
-            return hull([command.initial, *(_bounds(self.model, loop) for loop in writers_of(self.model, path))])
+            return hull([command.initial, *(bounds_of(self.model, loop) for loop in writers_of(self.model, path))])
         if path in self.model.constants:
             return self.model.constants[path].range
         return self.model.states[path].range if path in self.model.states else EVERYTHING
@@ -246,7 +246,7 @@ class _Looks(Mapping[str, Interval]):
         return frozenset(self.looks) if _stays_whole(self.model, self.loop.signal) else frozenset()
 
 
-def _bounds(model: Model, loop: SampledLoop) -> Interval:
+def bounds_of(model: Model, loop: SampledLoop) -> Interval:
     """Returns the least and the greatest command of a loop, within the range of the signal."""
     limits = model.commands[loop.signal].range
     low, high = (None if end is None else limits.clip(end) for end in (loop.bounds.low, loop.bounds.high))

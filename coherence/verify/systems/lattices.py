@@ -39,12 +39,8 @@ def _values(model: Model, path: str, command: Command) -> tuple[Fraction, ...]:
                     reach.add(clipped)
                     todo.append(clipped)
     rounded = any(loop.integer and (loop.law == "proportional" or loop.hold_down or loop.hold_up) for loop in writers)
-    whole = all(value.denominator == 1 for value in reach) and all(_whole_rates(loop) for loop in writers)
+    whole = all(value.denominator == 1 for value in reach) and all(loop.has_whole_rates for loop in writers)
     return starts if len(reach) <= MOST_VALUES and (whole or not rounded) else ()
-
-
-def _whole_rates(loop: SampledLoop) -> bool:
-    return all(rate.by is None or rate.by.denominator == 1 for rate in loop.rates)
 
 
 def _starts(command: Command) -> tuple[Fraction, ...]:
