@@ -64,8 +64,7 @@ def _signals(design: Design) -> Iterator[tuple[str, str]]:
             for path in names_of(formula.tree):
                 yield "component", path.split(".")[0]
                 yield from (("signal", word) for word in path.split(".")[1:])
-        if loop.actuation and loop.actuation.signal:
-            yield from (("signal", word) for word in loop.actuation.signal.text.split(".")[1:])
+        yield from (("signal", word) for word in loop.written.split(".")[1:])
         if loop.contact:
             yield "owner", visible(loop.contact.text)
     for leaf in leaves(design):

@@ -127,9 +127,8 @@ def evicted(loop: Loop) -> str:
 
 def written(design: Design, name: str) -> Iterator[str]:
     """Yields the signal that a loop writes."""
-    actuation = design.loops[name].actuation
-    if actuation is not None and actuation.signal is not None:
-        yield names.resolve(actuation.signal.text, design)
+    if signal := design.loops[name].written:
+        yield names.resolve(signal, design)
 
 
 def ends_of_calls(design: Design) -> dict[str, tuple[str, ...]]:

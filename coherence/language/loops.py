@@ -267,3 +267,9 @@ class Loop(Record):
     contact: Word | None = key(TEXT, also="owner team", means="who answers for the loop", for_people=True)
     logs: Any = key(listing(TEXT, or_one=True), means="where its decisions are recorded", for_people=True)
     note: Word | None = key(TEXT, means=NOTE, for_people=True)
+
+    @property
+    def written(self) -> str:
+        """Returns the signal that the loop writes, as it is stated; nothing where it writes none."""
+        signal = self.actuation.signal if self.actuation is not None else None
+        return signal.text if signal is not None else ""

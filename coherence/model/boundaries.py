@@ -140,8 +140,7 @@ def _delays(design: Design, loop: Loop, path: str, key: str) -> Iterator[tuple[W
 
 def delays_between(design: Design, loop: Loop) -> dict[Way, Quantity]:
     """Returns the delays of the boundaries that commands and readings of a loop cross."""
-    stated = loop.actuation.signal if loop.actuation else None
-    signal = names.resolve(stated.text, design) if stated else ""
+    signal = names.resolve(loop.written, design)
     on_the_way = dict(command_delays(design, loop, signal))
     on_the_way |= dict(reading_delays(design, loop, signal))  # of how many are ready
     for formula in names.loop_formulas(loop):

@@ -62,7 +62,9 @@ def _changes(design: Design, loop: Loop, path: str) -> Iterator[tuple[Boundary, 
 def _alike(draft: ModelDraft, loop: Loop, path: str) -> bool:
     """Decides whether all loops that write a signal cross the same boundaries to it."""
     mine = _crossed(draft.design, loop, path)
-    others = (other for other in draft.design.loops.values() if other is not loop and _writes(draft, other) == path)
+    others = (
+        other for other in draft.design.loops.values() if other is not loop and written_signal(draft, other) == path
+    )
     return all(_crossed(draft.design, other, path) == mine for other in others)
 
 
@@ -70,9 +72,9 @@ def _crossed(design: Design, loop: Loop, path: str) -> list[str]:
     return [boundary.name for boundary, _, _ in _changes(design, loop, path)]
 
 
-def _writes(draft: ModelDraft, loop: Loop) -> str:
-    stated = loop.actuation.signal if loop.actuation else None
-    return draft.index.get(stated.text, stated.text) if stated else ""
+def written_signal(draft: ModelDraft, loop: Loop) -> str:
+    """Returns the full path of the signal that a loop writes; nothing where it states none."""
+    return draft.index.get(loop.written, loop.written)
 
 
 def make_room(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:

@@ -19,9 +19,10 @@ from coherence.language.design import Loop, Relay
 from coherence.language.expressions.tree import Call, Held, Tree, names, walk
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
+from coherence.model.boundary_gains import written_signal
 from coherence.model.draft import ModelDraft
 from coherence.model.model import EVERYTHING, Interval, Model, State, StateSwitch, interval
-from coherence.model.sampled_loops import command_delay, read_by, stated_bounds, writers_of, written_signal
+from coherence.model.sampled_loops import command_delay, read_by, stated_bounds, writers_of
 
 COUNTS_SAMPLES = ("sampled", "mean_over", "max_over", "previous")
 OFF = Interval(Fraction(0), Fraction(0))

@@ -93,8 +93,8 @@ def _loop_edges(design: Design) -> Iterator[Edge]:
         for formula in loop_formulas(loop):
             read = (bare.get(path, path) for path in names_of(formula.tree))
             yield from (Edge(p.split(".")[0], loop.name, p.partition(".")[2] or "mode") for p in read)
-        if loop.actuation and loop.actuation.signal:
-            thing, _, signal = loop.actuation.signal.text.partition(".")
+        if loop.written:
+            thing, _, signal = loop.written.partition(".")
             yield Edge(loop.name, thing, f"writes {signal}")
         if loop.actuation and loop.actuation.evict:
             yield Edge(loop.name, loop.actuation.evict.text, "evicts")

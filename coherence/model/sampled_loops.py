@@ -19,7 +19,7 @@ from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
 from coherence.model.boundaries import Sight, command_delays, later, reading_delays
-from coherence.model.boundary_gains import add_effects, command_path, make_room, seen_at
+from coherence.model.boundary_gains import add_effects, command_path, make_room, seen_at, written_signal
 from coherence.model.draft import ModelDraft
 from coherence.model.model import (  # fmt: skip
     EVERYTHING,
@@ -108,12 +108,6 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         ready=lambda: _multiplied(draft, loop),
         idle=lambda: _has_ready(draft, loop) and idle_going_up(loop),
     )
-
-
-def written_signal(draft: ModelDraft, loop: Loop) -> str:
-    """Returns the full path of the signal that a loop writes; nothing where it states none."""
-    stated = loop.actuation.signal if loop.actuation else None
-    return draft.index.get(stated.text, stated.text) if stated else ""
 
 
 def _multiplied(draft: ModelDraft, loop: Loop) -> Tree | None:

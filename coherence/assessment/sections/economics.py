@@ -53,10 +53,7 @@ def tier_costs(design: Design) -> dict[str, tuple[Fraction, Fraction]]:
 def _stake(design: Design, finding: Finding, costs: dict[str, tuple[Fraction, Fraction]]) -> tuple[str, str]:
     """Returns the tiers that the things of a finding run on, and what they cost."""
     calls = {call.name: (str(call.caller), str(call.callee)) for call in design.calls}
-    loops = {
-        loop.name: (loop.actuation.signal.text.split(".")[0],)
-        for loop in design.loops.values() if loop.actuation and loop.actuation.signal
-    }  # fmt: skip
+    loops = {loop.name: (loop.written.split(".")[0],) for loop in design.loops.values() if loop.written}
     things = {part for name in finding.of for part in (name.split(".")[0], *calls.get(name, ()), *loops.get(name, ()))}
     hosts = {part.name: part.runs_on.text for part in design.components.values() if part.runs_on}
     tiers = sorted({hosts.get(thing, thing) for thing in things} & set(costs))

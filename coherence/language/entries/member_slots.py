@@ -58,8 +58,7 @@ def member_slots(design: Design, thing: str) -> MemberSlots | None:
 
 def is_counted_by_loops(design: Design, thing: str) -> bool:
     """Decides whether a loop writes how many members a thing has."""
-    signals = (loop.actuation.signal for loop in design.loops.values() if loop.actuation is not None)
-    paths = (signal.text.rpartition(".") for signal in signals if signal is not None)
+    paths = (loop.written.rpartition(".") for loop in design.loops.values())
     return any(head == thing and word in MEMBERS for head, _, word in paths)
 
 

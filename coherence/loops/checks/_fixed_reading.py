@@ -14,7 +14,6 @@ from coherence.language.expressions import names as used
 from coherence.language.schema_kinds import Quantity
 from coherence.model.laws import law_of
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.facts.disjoint_targets import written_by
 
 
 def fixed_readings(question: Question, subject: Subject) -> Iterator[Finding]:
@@ -55,7 +54,7 @@ def _answer(question: Question, facts: DesignFacts, loop: Loop) -> Finding | Non
     if reading is None or most <= 0 or reading <= most:
         return None
     shown, wanted = (render_quantity(value, setpoint.dimension) for value in (reading, setpoint.high))
-    written = written_by(loop)
+    written = loop.written
     message = (
         f"{loop.name} reads {target.signal} = {shown} or more, which nothing in the design moves, and wants {wanted}: "
         f"{written} goes to its upper bound {render_quantity(end.high, ONE)} and stays there"

@@ -44,7 +44,7 @@ from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.loops.checks._coupling import feeds_back
-from coherence.verify.facts.disjoint_targets import TargetBand, disjoint_targets, written_by
+from coherence.verify.facts.disjoint_targets import TargetBand, disjoint_targets
 
 QUESTION = Question("COH308", "unmet-target", "ai.04 runtime control coherence", slow=True, proves=False)
 QUESTIONS = (QUESTION,)
@@ -99,7 +99,7 @@ def _disjoint(subject: Subject) -> Iterator[Finding]:
 
 
 def _acts(band: TargetBand, where: str, end: str) -> Step:
-    return Step(None, f"{band.reading} is {where} {end}: {band.loop.name} acts on {written_by(band.loop)}")
+    return Step(None, f"{band.reading} is {where} {end}: {band.loop.name} acts on {band.loop.written}")
 
 
 def _setpoint(band: TargetBand) -> Quantity | None:

@@ -92,5 +92,4 @@ def _entries(design: Design, stage: ServingStage, apart: Collection[str]) -> Ite
 
 
 def _acts_on(loop: Loop, things: tuple[str, ...]) -> bool:
-    signal = loop.actuation.signal if loop.actuation is not None else None
-    return signal is None or signal.text.partition(".")[0] in things
+    return not loop.written or loop.written.partition(".")[0] in things

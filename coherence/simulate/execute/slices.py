@@ -114,10 +114,10 @@ def blocked(model: Model, targets: tuple[str, ...]) -> str:
     needed = influences(model, targets)
     for gap in model.gaps:
         loop = model.design.loops.get(gap.of)
-        signal = loop.actuation.signal.text if loop and loop.actuation and loop.actuation.signal else None
+        signal = loop.written if loop is not None else ""
         if (
             gap.of in needed
-            or (signal is not None and model.resolve(signal) in needed)
+            or (signal and model.resolve(signal) in needed)
             or any(k.startswith(f"{gap.of}.") for k in needed)
         ):
             return gap.needs

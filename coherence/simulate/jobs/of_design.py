@@ -28,7 +28,7 @@ import math
 from collections.abc import Iterator
 
 from coherence.base.errors import InputError, Problem
-from coherence.language.design import Design, Loop, Timer
+from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import is_harmless
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import longest_spacing
@@ -97,7 +97,7 @@ def _groups(design: Design, gang: JobGang, problems: list[Problem]) -> tuple[tup
         for key, place in stated:
             message = f"{other.name} is of the gang of {first.name}, where {key} of all of them is stated"
             problems.append(Problem(place, message, f"write it at {first.name}, or drop the calls between them"))
-        for loop in (one for one in design.loops.values() if _signal(one).partition(".")[0] == other.name):
+        for loop in (one for one in design.loops.values() if one.written.partition(".")[0] == other.name):
             message = f"{loop.name} writes a signal of {other.name}, whose ranks {first.name} stands for"
             problems.append(Problem(loop.place, message, f"let it write a signal of {first.name}"))
     own = [Keys(member, problems) for member in gang.members]
@@ -181,7 +181,7 @@ def _interval(design: Design, keys: Keys) -> float | None:
 
 def _pauses(design: Design, keys: Keys) -> Iterator[RankPause]:
     for loop in design.loops.values():
-        thing, _, activity = _signal(loop).partition(".")
+        thing, _, activity = loop.written.partition(".")
         if thing != keys.name or activity not in (keys.component.takes or {}):
             continue
         key = f"{activity}_every"
@@ -190,10 +190,6 @@ def _pauses(design: Design, keys: Keys) -> Iterator[RankPause]:
         lasts = keys.law(activity)
         if every is not None and lasts is not None:
             yield RankPause(loop.name, every, lasts)
-
-
-def _signal(loop: Loop) -> str:
-    return loop.actuation.signal.text if loop.actuation is not None and loop.actuation.signal is not None else ""
 
 
 def _watchdogs(design: Design, keys: Keys) -> Iterator[Watchdog]:

@@ -68,8 +68,7 @@ def _processes(design: Design, first_burst: float) -> Processes:
 
 def _weighted(design: Design, flow: RequestFlow) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yields the callers of which loops write weights, with the signals of their weights."""
-    actuations = (loop.actuation for loop in design.loops.values() if loop.actuation is not None)
-    written = {actuation.signal.text for actuation in actuations if actuation.signal is not None}
+    written = {loop.written for loop in design.loops.values()}
     for caller, cases in flow.cases.items():
         paths = tuple(weight_path(caller, share.case) for share in cases)
         if not written.isdisjoint(paths):

@@ -76,7 +76,7 @@ def served_by(design: Design, component: Component) -> Component:
 
 def _scaling(design: Design, pool: Component) -> str | None:
     """Returns the signal that says how many of the pool serve, if a loop writes any of its numbers."""
-    written = {loop.actuation.signal.text for loop in design.loops.values() if loop.actuation and loop.actuation.signal}
+    written = {loop.written for loop in design.loops.values()}
     if not any(path in written for path in (f"{pool.name}.{word}" for word in READY)):
         return None
     stated = pool.part is not None and pool.part.text == "replica_pool"

@@ -117,16 +117,14 @@ def _serves(design: Design, station: str, pool: Component) -> bool:
 
 def _is_counted(design: Design, pool: Component) -> bool:
     """Returns whether the servers of a pool are its members: as many copies, or as many as a loop gives it."""
-    actuations = (loop.actuation for loop in design.loops.values() if loop.actuation is not None)
-    written = {actuation.signal.text for actuation in actuations if actuation.signal is not None}
+    written = {loop.written for loop in design.loops.values()}
     one_by_one = pool.part is None or pool.part.text != "batcher"
     return one_by_one and (isinstance(pool.copies, Quantity) or any(f"{pool.name}.{word}" in written for word in READY))
 
 
 def _beyond(design: Design, tier: Tier, hosted: Sequence[Component]) -> Iterator[str]:
     """Yields that the members of pools whose number no loop writes hold more devices than a tier has, where they do."""
-    actuations = (loop.actuation for loop in design.loops.values() if loop.actuation is not None)
-    moved = {actuation.signal.text.partition(".")[0] for actuation in actuations if actuation.signal is not None}
+    moved = {loop.written.partition(".")[0] for loop in design.loops.values()}
     fixed = ((pool, pool.copies) for pool in hosted if pool.name not in moved)
     held = sum((float(many.low) * (_devices(pool) or 1.0) for pool, many in fixed if isinstance(many, Quantity)), 0.0)
     if tier.count is not None and held > tier.count.high:

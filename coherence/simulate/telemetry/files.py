@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from coherence.base.errors import InputError, Problem, did_you_mean
-from coherence.base.places import Place
+from coherence.base.errors import did_you_mean, line_error
 from coherence.simulate.telemetry import tables_csv, tables_parquet
 from coherence.simulate.telemetry.contract import LossCause, Signal, Telemetry, telemetry
 
@@ -102,7 +101,7 @@ def read(folder: Path, *, wide: bool = False, parquet: bool = False) -> Telemetr
     try:
         return telemetry(samples, causes=list(_causes(causes)), grid=list(grid))
     except ValueError as refused:
-        raise _problem(table, 1, str(refused), "a signal has one value at each time") from None
+        raise line_error(table, 1, str(refused), "a signal has one value at each time") from None
 
 
 def stream(path: Path, *, wide: bool = False) -> Iterator[Row]:
@@ -122,7 +121,7 @@ def _from_long(path: Path, header: Sequence[str], rows: Iterator[tuple[int, Sequ
 
 def _from_wide(path: Path, header: Sequence[str], rows: Iterator[tuple[int, Sequence[Any]]]) -> Iterator[Row]:
     if header[0] != "time":
-        raise _problem(path, 1, f"the first column is '{header[0]}'", "a wide table begins with the column time")
+        raise line_error(path, 1, f"the first column is '{header[0]}'", "a wide table begins with the column time")
     for line, row in rows:
         time = _time(path, line, row[0])
         yield from ((time, name, _number(path, line, cell)) for name, cell in zip(header[1:], row[1:], strict=True))
@@ -146,33 +145,33 @@ def _signal(path: Path, line: int, cells: Sequence[str]) -> Signal:
     try:
         return Signal(*cells)
     except ValueError as refused:
-        raise _problem(path, line, str(refused), "give each signal a name, and the kind counter or gauge") from None
+        raise line_error(path, line, str(refused), "give each signal a name, and the kind counter or gauge") from None
 
 
 def _causes(path: Path) -> Iterator[LossCause]:
     for line, (time, loss, cause, amount, unit) in _texts(path, CAUSES):
         how_much = _number(path, line, amount)
         if how_much is None:
-            raise _problem(path, line, f"no amount of {loss}", "write a number")
+            raise line_error(path, line, f"no amount of {loss}", "write a number")
         yield LossCause(_time(path, line, time), loss, cause, how_much, unit)
 
 
 def _column(path: Path, header: Sequence[str], name: str) -> int:
     if name not in header:
-        raise _problem(path, 1, f"the column '{name}' is missing", did_you_mean(name, header))
+        raise line_error(path, 1, f"the column '{name}' is missing", did_you_mean(name, header))
     return header.index(name)
 
 
 def _time(path: Path, line: int, cell: Any) -> float:
     time = _number(path, line, cell)
     if time is None or not math.isfinite(time):
-        raise _problem(path, line, f"'{'' if cell is None else cell}' is not a time", "write seconds, such as 12.5")
+        raise line_error(path, line, f"'{'' if cell is None else cell}' is not a time", "write seconds, such as 12.5")
     return time
 
 
 def _text(path: Path, line: int, cell: Any) -> str:
     if cell is None or cell == "":
-        raise _problem(path, line, "the name of the signal is missing", "write the name of a signal")
+        raise line_error(path, line, "the name of the signal is missing", "write the name of a signal")
     return str(cell)
 
 
@@ -182,8 +181,4 @@ def _number(path: Path, line: int, cell: Any) -> float | None:
     try:
         return float(cell)
     except (TypeError, ValueError):
-        raise _problem(path, line, f"'{cell}' is not a number", "write a number, nan, inf, -inf or nothing") from None
-
-
-def _problem(path: Path, line: int, message: str, remedy: str) -> InputError:
-    return InputError([Problem(Place(str(path), line, 1, line, 1), message, remedy)])
+        raise line_error(path, line, f"'{cell}' is not a number", "write a number, nan, inf, -inf or nothing") from None

@@ -11,13 +11,14 @@ Architecture Blog 2015; gRPC retry design A6, random(0, min(base * factor^(k-1),
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from coherence.base.errors import CoherenceError, InternalError
 from coherence.base.sends import Tries, product
+from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.retry_run import Pauses, sends
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -49,6 +50,11 @@ class DurationInterval:
 
 NOTHING = DurationInterval(ZERO, ZERO)
 DOUBLING = DurationInterval(Fraction(2), Fraction(2))
+
+
+def in_turn(spans: Sequence[Quantity]) -> DurationInterval:
+    """Returns how long stated times take one after another (s)."""
+    return DurationInterval(sum((span.low for span in spans), ZERO), sum((span.high for span in spans), ZERO))
 
 
 def least(one: Fraction | None, other: Fraction | None) -> Fraction | None:

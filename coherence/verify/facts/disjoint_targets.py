@@ -45,15 +45,9 @@ def disjoint_targets(subject: Subject) -> Iterator[DisjointTargets]:
     bands = [band for loop in subject.design.loops.values() if (band := _band(loop)) is not None]
     for first, second in itertools.combinations(bands, 2):
         apart = first.reading == second.reading and max(first.low, second.low) > min(first.high, second.high)
-        if apart and written_by(first.loop) != written_by(second.loop):
+        if apart and first.loop.written != second.loop.written:
             always = all(_holds_always(subject, band.loop) for band in (first, second))
             yield DisjointTargets(first, second, always and first.loop.rank == second.loop.rank)
-
-
-def written_by(loop: Loop) -> str:
-    """Returns the signal that a loop writes; empty where it writes none."""
-    signal = loop.actuation.signal if loop.actuation is not None else None
-    return signal.text if signal is not None else ""
 
 
 def _holds_always(subject: Subject, loop: Loop) -> bool:
@@ -65,7 +59,7 @@ def _holds_always(subject: Subject, loop: Loop) -> bool:
 
     model = subject.model
     read = [model.resolve(name) for name in names_of(loop.target.signal.tree)]
-    return model.resolve(written_by(loop)) in influences(model, read)
+    return model.resolve(loop.written) in influences(model, read)
 
 
 def _band(loop: Loop) -> TargetBand | None:

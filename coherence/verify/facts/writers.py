@@ -49,6 +49,11 @@ class Writer:
         return timescale.period.high if timescale and timescale.period else None
 
 
+def are_ranked(one: Writer, other: Writer) -> bool:
+    """Decides whether stated ranks say which of two loops has the last word."""
+    return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
+
+
 @cached
 def writers(design: Design) -> dict[str, list[Writer]]:
     """Returns signal -> the loops that write it, in declared order.  A loop with `law: ignore` writes nothing."""

@@ -67,8 +67,7 @@ def adders(facts: DesignFacts, there: Cluster) -> str | None:
     own = {name for site in there.sites for name in site.name.split(", ")}
     words = {word for node in NODE_WORDS for word in (node, node + "s")}
     for loop in facts.design.loops.values():
-        signal = loop.actuation.signal.text if loop.actuation and loop.actuation.signal else ""
-        thing = signal.partition(".")[0]
+        thing = loop.written.partition(".")[0]
         by_part = loop.part is not None and loop.part.text.startswith(ADDERS) and "down" not in loop.part.text
         if thing not in own and (by_part or thing in words):
             return loop.name

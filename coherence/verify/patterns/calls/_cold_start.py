@@ -13,7 +13,7 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, nice_above
+from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, in_turn, nice_above
 from coherence.verify.calls.attempts import least as least_of
 from coherence.verify.calls.attempts import start as start_of
 from coherence.verify.calls.call_graph import NO_WAIT
@@ -50,12 +50,8 @@ def cold_start(question: Question, subject: Subject, plan: RetryPolicy) -> Itera
         yield question.undecided(needs, places, of, lacks_number=True)
         return
     serve = serve_time(subject.design, plan.callee)
-    start = ColdStart(_sum(begins), _sum([serve] if serve else []), (none, *_places(plan, begins)), of)
+    start = ColdStart(in_turn(begins), in_turn([serve] if serve else []), (none, *_places(plan, begins)), of)
     yield _answer(question, subject, plan, start)
-
-
-def _sum(parts: list[Quantity]) -> DurationInterval:
-    return DurationInterval(sum((q.low for q in parts), ZERO), sum((q.high for q in parts), ZERO))
 
 
 def may_be_zero(subject: Subject, name: str) -> Place | None:

@@ -17,7 +17,7 @@ from coherence.base.units import SECOND
 from coherence.language.design import Component, Design, Timer
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, DurationInterval
+from coherence.verify.calls.attempts import ZERO, DurationInterval, in_turn
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.timers.firing import counts_from_start, firing
@@ -159,11 +159,7 @@ def needed(timer: Timer | None, component: Component) -> tuple[DurationInterval,
     chosen = [q for _, q in takes[begin : end + 1]]
     if not chosen:
         return None
-    return _total(chosen[:-1]), DurationInterval(chosen[-1].low, chosen[-1].high)
-
-
-def _total(parts: list[Quantity]) -> DurationInterval:
-    return DurationInterval(sum((q.low for q in parts), ZERO), sum((q.high for q in parts), ZERO))
+    return in_turn(chosen[:-1]), DurationInterval(chosen[-1].low, chosen[-1].high)
 
 
 def from_its_start(timer: Timer, component: Component) -> bool:

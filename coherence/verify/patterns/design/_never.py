@@ -112,8 +112,7 @@ def constant(path: str, design: Design) -> Quantity | None:
 @cached
 def _written(design: Design) -> frozenset[str]:
     """Returns the signals that loops write; gathered once."""
-    stated = (loop.actuation.signal for loop in design.loops.values() if loop.actuation is not None)
-    return frozenset(signal.text for signal in stated if signal is not None)
+    return frozenset(loop.written for loop in design.loops.values() if loop.written)
 
 
 def _constants(tree: Tree, design: Design) -> Iterator[Place]:

@@ -103,8 +103,7 @@ def _counted(subject: Subject, limit: Limit) -> str:
 
 def _written(design: Design, loop: Loop) -> str:
     """Returns the count that a loop writes of a thing that is called or has members, where only loops read it."""
-    signal = loop.actuation.signal if loop.actuation is not None else None
-    thing, _, word = signal.text.partition(".") if signal is not None else ("", "", "")
+    thing, _, word = loop.written.partition(".")
     component = design.components.get(thing) if word and word not in IN_LOOPS else None
     if component is None or component.part is not None or thing not in _called(design) or not counts_members(loop):
         return ""

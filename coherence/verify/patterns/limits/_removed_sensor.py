@@ -39,8 +39,7 @@ def _sensors(facts: DesignFacts, loop: Loop) -> Iterator[Component]:
     read = {facts.bare.get(path, path) for formula in names.loop_formulas(loop) for path in used(formula.tree)}
     links = loop.target.sensor if loop.target is not None else ()
     words = {word for link in links if link.kind == "sees" for word in link.what.replace(".", " ").split()}
-    written = loop.actuation.signal.text if loop.actuation is not None and loop.actuation.signal is not None else ""
-    things = ({path.partition(".")[0] for path in read} | words) - {written.partition(".")[0]}
+    things = ({path.partition(".")[0] for path in read} | words) - {loop.written.partition(".")[0]}
     return (component for name, component in facts.design.components.items() if name in things)
 
 

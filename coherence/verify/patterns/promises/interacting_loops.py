@@ -98,9 +98,5 @@ def _roots(promise: Promise) -> frozenset[str]:
 def _touched(subject: Subject) -> frozenset[str]:
     """Returns things and bare names that loops or plants have a part in."""
     design = subject.design
-    written = {
-        loop.actuation.signal.text.split(".")[0]
-        for loop in design.loops.values()
-        if loop.actuation and loop.actuation.signal
-    }
+    written = {loop.written.split(".")[0] for loop in design.loops.values() if loop.written}
     return frozenset({*design.loops, *written, *design.components, *bare_names(design)})

@@ -66,11 +66,7 @@ def _timer_places(timer: Timer) -> tuple[Place, ...]:
 
 def _loops_on(design: Design, timer: Timer) -> tuple[str, ...]:
     thing = timer.start.subject if timer.start is not None else ""
-    return tuple(loop.name for loop in design.loops.values() if _signal(loop).partition(".")[0] == thing)
-
-
-def _signal(loop: Loop) -> str:
-    return loop.actuation.signal.text if loop.actuation is not None and loop.actuation.signal is not None else ""
+    return tuple(loop.name for loop in design.loops.values() if loop.written.partition(".")[0] == thing)
 
 
 def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
@@ -87,7 +83,7 @@ def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
         return f"{unless.activity} time of {thing}"
     pauses, gang = [], gang_of(design, thing)
     for loop in design.loops.values():
-        owner, _, name = _signal(loop).partition(".")
+        owner, _, name = loop.written.partition(".")
         if loop.actuation is not None and loop.actuation.evict is not None and loop.actuation.evict.text == thing:
             return f"whether the others of {thing} go on without the one that {loop.name} evicts"
         if gang is not None and owner != thing and any(owner == job.name for job in gang.members):

@@ -15,7 +15,7 @@ from coherence.language.names import loop_formulas
 from coherence.verify.actions.loop_directions import Move, loop_trigger, moves
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.signs import DOWN, UP, flipped, sign, spread
-from coherence.verify.facts.writers import TRANSIENT, Writer
+from coherence.verify.facts.writers import TRANSIENT, Writer, are_ranked
 from coherence.verify.patterns.writers import _contradiction as found_by
 from coherence.verify.patterns.writers._contradiction import Apart, Clash
 from coherence.verify.patterns.writers._pair import pairs_not_looked_at
@@ -54,14 +54,10 @@ def answers(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Fin
         for first, second in pairs:
             names = frozenset((first.writer.name, second.writer.name))
             opposite = first.pushes == flipped(second.pushes) and first.writer.signal != second.writer.signal
-            if opposite and len(names) == 2 and names not in reported and not _ordered(first.writer, second.writer):
+            if opposite and len(names) == 2 and names not in reported and not are_ranked(first.writer, second.writer):
                 reported.add(names)
                 yield from _answer(ask, subject, facts, first, second)
         yield from pairs_not_looked_at(ask, reading, [r.writer for r in regulators], MOST_PAIRS)
-
-
-def _ordered(one: Writer, other: Writer) -> bool:
-    return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
 
 
 def _shared(facts: DesignFacts) -> dict[str, list[Writer]]:

@@ -54,7 +54,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.verify.actions.loop_directions import Move, moves
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.facts.writers import TRANSIENT, Writer
+from coherence.verify.facts.writers import TRANSIENT, Writer, are_ranked
 from coherence.verify.patterns.writers import _contradiction as found_by
 from coherence.verify.patterns.writers._contradiction import Apart, Clash
 from coherence.verify.patterns.writers._pair import Numbers, pairs_not_looked_at
@@ -105,14 +105,9 @@ def ours(first: Writer, second: Writer) -> bool:
     once passes."""
     if "step" not in (first.kind, second.kind) or first.mode in TRANSIENT or second.mode in TRANSIENT:
         return False
-    if separated(first, second):
+    if are_ranked(first, second):
         return False
     return not any(w.kind == "set" and w.condition is None and not w.loop.rules for w in (first, second))
-
-
-def separated(one: Writer, other: Writer) -> bool:
-    """Returns whether stated ranks say who has the last word."""
-    return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
 
 
 def _pair(subject: Subject, facts: DesignFacts, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
