@@ -9,8 +9,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from coherence.base.errors import InputError, Problem
-from coherence.base.places import Place
+from coherence.base.errors import InputError, line_error
 
 HEAD = 1 << 16  # characters that are looked at before reading
 SEPARATORS = ",;\t|"
@@ -33,7 +32,7 @@ def csv_table(
     records = csv_records(path, encoding=encoding, separators=separators, nul=nul, remedy=remedy)
     header = next((fields for _, fields in records if any(field.strip() for field in fields)), None)
     if header is None:
-        raise _refused(path, 1, "the file is empty", "begin with a line of column names")
+        raise line_error(path, 1, "the file is empty", "begin with a line of column names")
     return header, records
 
 
@@ -70,7 +69,7 @@ def csv_records(
         raise _undecoded(path, encoding, error, remedy) from None
     except (csv.Error, OSError, LookupError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise _refused(path, line, f"cannot be read: {reason}", "give a CSV file with one row on each line") from None
+        raise line_error(path, line, f"cannot be read: {reason}", "give a CSV file with one row on each line") from None
 
 
 def most_frequent(head: str, separators: str = SEPARATORS) -> str:
@@ -79,7 +78,7 @@ def most_frequent(head: str, separators: str = SEPARATORS) -> str:
 
 
 def _binary(path: Path) -> InputError:
-    return _refused(path, 1, "this is a binary file, not CSV", "give CSV, or the file with the ending of its format")
+    return line_error(path, 1, "this is a binary file, not CSV", "give CSV, or the file with the ending of its format")
 
 
 def _undecoded(path: Path, encoding: str, error: UnicodeDecodeError, remedy: str) -> InputError:
@@ -87,13 +86,13 @@ def _undecoded(path: Path, encoding: str, error: UnicodeDecodeError, remedy: str
     with path.open("rb") as file:
         head = file.read(HEAD)
         if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-            return _refused(path, 1, "the text is UTF-16, not UTF-8", remedy)
+            return line_error(path, 1, "the text is UTF-16, not UTF-8", remedy)
         if b"\0" in head:
             return _binary(path)
         file.seek(0)
         line, first = _first_undecoded(file, encoding) or (1, error)
     byte = first.object[first.start]
-    return _refused(path, line, f"byte 0x{byte:02x} at column {first.start + 1} is not {encoding.upper()}", remedy)
+    return line_error(path, line, f"byte 0x{byte:02x} at column {first.start + 1} is not {encoding.upper()}", remedy)
 
 
 def _first_undecoded(lines: Iterator[bytes], encoding: str) -> tuple[int, UnicodeDecodeError] | None:
@@ -103,7 +102,3 @@ def _first_undecoded(lines: Iterator[bytes], encoding: str) -> tuple[int, Unicod
         except UnicodeDecodeError as error:
             return line, error
     return None
-
-
-def _refused(path: Path, line: int, message: str, remedy: str) -> InputError:
-    return InputError([Problem(Place(str(path), line, 1, line, 1), message, remedy)])

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 
 from coherence.base.outside_text import shown
 from coherence.base.places import Place
@@ -60,6 +61,11 @@ class InputError(CoherenceError):
 
     def __reduce__(self) -> tuple[type[InputError], tuple[tuple[Problem, ...]]]:
         return type(self), (self.problems,)
+
+
+def line_error(path: Path, line: int, message: str, remedy: str) -> InputError:
+    """Returns the error that one line of a file is wrong (the first is 1)."""
+    return InputError([Problem(Place(str(path), line, 1, line, 1), message, remedy)])
 
 
 class UsageError(CoherenceError):

@@ -46,6 +46,15 @@ def _has(path: Path, mark: bytes | tuple[bytes, ...]) -> bool:
     return any(own in content for own in (mark if isinstance(mark, tuple) else (mark,)))
 
 
+def made_folder(folder: Path) -> Path:
+    """Makes a folder where there is none, and returns it.  Raises UsageError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
+    return folder
+
+
 def output_folder(folder: Path, names: Collection[str]) -> Path:
     """Makes the folder ready for files of these names, and returns it.
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coherence.base.errors import UsageError
+from coherence.base.output_files import made_folder
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._output import Output, put_out
 from coherence.cli._progress import Progress
@@ -48,21 +48,13 @@ def _results(names: Sequence[str], into: Path | None) -> Iterator[ExperimentResu
     from coherence.exploring.experiments.results import RUNS_FILE, run_experiment
 
     for name in names:
-        folder = _folder(into / name) if into is not None else None
+        folder = made_folder(into / name) if into is not None else None
         with Progress(f"running {name}") as bar:
             file = folder / RUNS_FILE if folder is not None else None
             result = run_experiment(name, file, curves=folder is not None, progress=partial(bar, label=name))
         if folder is not None:
             write_page(result, folder)
         yield result
-
-
-def _folder(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the folder {path}: {error.strerror}") from None
-    return path
 
 
 def _json(rows: Sequence[object]) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
@@ -12,6 +11,7 @@ from coherence.base.errors import InternalError
 from coherence.base.outside_text import visible
 from coherence.base.replace_files import encoded_like, replace_files
 from coherence.checking.workspace import Entry, Workspace
+from coherence.door.fix import unified_diff
 from coherence.exploring.fixing import Fix, Wanted, fix, raw
 from coherence.findings.finding import Edit, Finding
 from coherence.findings.repairs import apply, lines_of
@@ -46,19 +46,7 @@ def _proved(text: str, checked: str) -> None:
 def show(changed: dict[str, tuple[bytes, str, str]]) -> None:
     """Prints the unified diff on standard output."""
     for file, (_, before, after) in sorted(changed.items()):
-        click.echo("".join(_unified(file, before, after)), nl=False)
-
-
-def _unified(file: str, before: str, after: str) -> Iterator[str]:
-    name = file.lstrip("/")
-    old, new = _lines(before), _lines(after)
-    for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-
-
-def _lines(text: str) -> list[str]:
-    """Returns lines that end in a newline alone, as diff and patch count them."""
-    return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
+        click.echo(unified_diff(file, before, after), nl=False)
 
 
 def write(changed: dict[str, tuple[bytes, str, str]]) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.output_files import made_folder
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
@@ -162,18 +163,10 @@ def _json(fields: Mapping[str, Any], lines: Sequence[NotRead]) -> str:
     return json.dumps({**head("reproduce"), **fields, "not_read": unread_json(lines)}, indent=2) + "\n"
 
 
-def _folder(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the folder {path}: {error.strerror}") from None
-    return path
-
-
 def _written(folder: Path, prepared: SetUp, chosen: Proxy, timing: RunTiming) -> None:
     from coherence.simulate.testbed.reproduction import new_ports, write
 
-    for path in write(_folder(folder), prepared, chosen, timing, new_ports(len(prepared.hops))):
+    for path in write(made_folder(folder), prepared, chosen, timing, new_ports(len(prepared.hops))):
         print_text(str(path))
     print_text(f"nothing was started; {folder / 'README.txt'} says how to run it")
 
@@ -212,7 +205,7 @@ def _repeated(
     store = None
     if into:
         name = prepared.on(chosen.NAME)
-        store = KeptReproductions(_folder(into), digest_of(one_entry(path).sources), name, timing)
+        store = KeptReproductions(made_folder(into), digest_of(one_entry(path).sources), name, timing)
     done: list[SeenRun] = []
     with ExitStack() as stack:
         folder = into or stack.enter_context(temporary_folder())
@@ -238,7 +231,7 @@ def _run(path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: R
     refuse_missing_grpc(prepared)
     predicted = predict(prepared, timing)
     with ExitStack() as stack:
-        folder = _folder(into) if into else stack.enter_context(temporary_folder())
+        folder = made_folder(into) if into else stack.enter_context(temporary_folder())
         bar = stack.enter_context(Progress(f"running {chosen.NAME}"))
         seen = run(folder, prepared, chosen, timing, progress=bar)
     return Reproduction(path, prepared.on(chosen.NAME), prepared, timing, seen, predicted)

@@ -10,6 +10,7 @@ from coherence.base import units
 from coherence.exploring.half_spaces import Row
 from coherence.exploring.regions import Region, is_whole
 from coherence.exploring.render_half_spaces import Beside, in_words
+from coherence.exploring.render_sweep import axis_label
 from coherence.exploring.swept_numbers import Axis
 from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
 
@@ -56,7 +57,7 @@ def _panel(
     dots = [Dots(status, tuple(_middles(boxes[status], cells)), *MARKS[status]) for status in FILLS if status in boxes]
     lines = tuple(_borders(region.axes, inequalities)) if up and cut is None else ()
     return Panel(
-        title, _label(across), _label(up) if up else "", lines, (*dots, *_own(across, up)), cells=cells,
+        title, axis_label(across), axis_label(up) if up else "", lines, (*dots, *_own(across, up)), cells=cells,
         large=cut is None, ticks="xy" if up else "x",
     )  # fmt: skip
 
@@ -80,10 +81,6 @@ def _scaled(axis: Axis | None, ends: Ends) -> tuple[float, float]:
     """Returns an interval in the unit of its key."""
     size = units.unit(axis.unit)[0] if axis and axis.unit else Fraction(1)
     return float(ends[0] / size), float(ends[1] / size)
-
-
-def _label(axis: Axis) -> str:
-    return f"{axis.key}, {axis.unit}" if axis.unit else axis.key
 
 
 def _own(across: Axis, up: Axis | None) -> Iterator[Dots]:

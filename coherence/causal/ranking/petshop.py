@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from coherence.base.csv_records import csv_records
-from coherence.base.errors import InputError, Problem
+from coherence.base.errors import InputError, Problem, line_error
 from coherence.base.places import Place
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.ranking.rank import ALPHA, Ranking, rank
@@ -76,7 +76,7 @@ class Scenario:
 def scenario(folder: Path) -> Scenario:
     """Read one scenario.  Raises InputError with the file, the line, the value and the remedy."""
     if not (folder / "graph.csv").is_file():
-        raise _error(folder / "graph.csv", 1, "no graph.csv here", "give the folder of one scenario")
+        raise line_error(folder / "graph.csv", 1, "no graph.csv here", "give the folder of one scenario")
     normal = folder / "noissue" / "metrics.csv"
     targets = sorted(folder.glob("*/*/target.json"), key=lambda path: (path.parts[-3], _number(path.parts[-2])))
     return Scenario(
@@ -92,16 +92,18 @@ def calls(path: Path) -> dict[str, tuple[str, ...]]:
     lines = _lines(path)
     names = lines[0][1:]
     if not names or len(set(names)) < len(names):
-        raise _error(path, 1, "the first row must name every service once", "write: ,service 1,service 2,...")
+        raise line_error(path, 1, "the first row must name every service once", "write: ,service 1,service 2,...")
     callees: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(names) + 1:
-            raise _error(path, number, f"{len(line) - 1} cells for {len(names)} services", "give one cell for each")
+            raise line_error(path, number, f"{len(line) - 1} cells for {len(names)} services", "give one cell for each")
         row = [_float(path, number, cell) for cell in line[1:]]
         callees[line[0]] = tuple(name for name, cell in zip(names, row, strict=True) if cell)
     unknown = sorted(set(names) - set(callees))
     if unknown:
-        raise _error(path, len(lines), f"no row for '{unknown[0]}'", "give one row for each service of the first row")
+        raise line_error(
+            path, len(lines), f"no row for '{unknown[0]}'", "give one row for each service of the first row"
+        )
     return callees
 
 
@@ -109,21 +111,23 @@ def metrics(path: Path) -> Metrics:
     """Read a metrics file; an empty cell is a value that was not measured."""
     lines = _lines(path)
     if len(lines) < 5 or len({len(line) for line in lines[:3]}) != 1:
-        raise _error(path, 1, "three header rows of one length, an index row and data are needed", _HEADERS)
+        raise line_error(path, 1, "three header rows of one length, an index row and data are needed", _HEADERS)
     columns = tuple(zip(*(line[1:] for line in lines[:3]), strict=True))
     if not columns or len(set(columns)) < len(columns):
         twice = max(columns, key=columns.count) if columns else ()
-        raise _error(path, 1, f"two columns are {'/'.join(twice)}" if twice else "no columns", _HEADERS)
+        raise line_error(path, 1, f"two columns are {'/'.join(twice)}" if twice else "no columns", _HEADERS)
     body = [line for line in lines[3:] if any(cell.strip() for cell in line[1:])]
     start = len(lines) - len(body) + 1
     for number, line in enumerate(body, start=start):
         if len(line) != len(columns) + 1:
-            raise _error(path, number, f"{len(line) - 1} cells for {len(columns)} columns", "give one cell for each")
+            raise line_error(
+                path, number, f"{len(line) - 1} cells for {len(columns)} columns", "give one cell for each"
+            )
     table = np.array([[_float(path, n, cell) for cell in line] for n, line in enumerate(body, start=start)])
     table = table.reshape(len(body), len(columns) + 1)
     if len(table) == 0 or not (np.diff(table[:, 0]) > 0).all() or not np.isfinite(table[:, 0]).all():
         late = int(np.argmin(np.diff(table[:, 0]) > 0)) + 1 if len(table) > 1 else 0
-        raise _error(path, start + late, "times must be epoch seconds that increase", "sort the rows by time")
+        raise line_error(path, start + late, "times must be epoch seconds that increase", "sort the rows by time")
     return Metrics(str(path), table[:, 0], columns, table[:, 1:])
 
 
@@ -140,7 +144,7 @@ def issue(folder: Path) -> Issue:
         time = float(target["timestamp"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         need = "write {target: {node, metric, agg, timestamp}, root_cause: {node}}"
-        raise _error(path, 1, f"not an incident: {error!r}", need) from error
+        raise line_error(path, 1, f"not an incident: {error!r}", need) from error
     name = "/".join(folder.parts[-3:])
     return Issue(name, metrics(folder / "metrics.csv"), wanted[0], wanted[1], wanted[2], time, str(label))
 
@@ -211,7 +215,7 @@ def rank_issue(
 def _lines(path: Path) -> list[list[str]]:
     lines = [fields for _, fields in csv_records(path) if fields]
     if not lines:
-        raise _error(path, 1, "is empty", "give a CSV file with its header")
+        raise line_error(path, 1, "is empty", "give a CSV file with its header")
     return lines
 
 
@@ -221,16 +225,14 @@ def _float(path: Path, line: int, cell: str) -> float:
     try:
         return float(cell)
     except ValueError:
-        raise _error(path, line, f"{cell!r} is not a number", "leave a cell empty where nothing was measured") from None
+        raise line_error(
+            path, line, f"{cell!r} is not a number", "leave a cell empty where nothing was measured"
+        ) from None
 
 
 def _number(name: str) -> tuple[str, int]:
     head, _, tail = name.rpartition("_")
     return (head, int(tail)) if tail.isdigit() else (name, 0)
-
-
-def _error(path: Path, line: int, message: str, remedy: str) -> InputError:
-    return InputError([Problem(Place(str(path), line, 1, line, 1), message, remedy)])
 
 
 def scenarios(folder: Path) -> Iterator[Scenario]:

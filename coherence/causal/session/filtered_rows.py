@@ -44,7 +44,7 @@ class FilteredRows:
 
     def column(self, values: Floats, lag: int) -> Floats:
         """Values on the clock of the series, `lag` steps before, filtered as the effect is."""
-        return _filtered(_shifted(values, lag), self.memory)
+        return _filtered(shifted(values, lag), self.memory)
 
     def tests(self, columns: Sequence[Floats], *, constant: bool = True) -> list[ColumnTest]:
         """Tests each column by itself beside what is held; `constant`: whether a constant is held too."""
@@ -70,8 +70,8 @@ class FilteredRows:
 def filtered_rows(series: Series, node: FittedNode) -> FilteredRows:
     """Returns the last rows of a series, made ready for an equation, whose clocks are among its signals."""
     short = series.between(series.start + (len(series) - MOST_ROWS - 0.5) * series.step, np.inf)
-    causes = [(_shifted(short[name], lag)) for name, lag in node.equation.columns]
-    timed = [_shifted(short[name], lag) for name, lag in node.equation.clocks]
+    causes = [(shifted(short[name], lag)) for name, lag in node.equation.columns]
+    timed = [shifted(short[name], lag) for name, lag in node.equation.clocks]
     own = short[node.effect] - sum(
         (float(weight) * part for weight, part in zip(node.coefficients[0], causes, strict=True)), np.zeros(len(short))
     )
@@ -84,7 +84,7 @@ def filtered_rows(series: Series, node: FittedNode) -> FilteredRows:
 
 def _memory(own: Floats, timed: Sequence[Floats], depth: int) -> Floats:
     """The regression of the own part on its past, the clocks held fixed."""
-    pasts = [_shifted(own, back) for back in range(1, depth + 1)]
+    pasts = [shifted(own, back) for back in range(1, depth + 1)]
     table = np.column_stack([own, *pasts, *timed, np.ones(len(own))])
     rows = table[np.isfinite(table).all(axis=1)]
     if len(rows) <= table.shape[1]:
@@ -92,13 +92,14 @@ def _memory(own: Floats, timed: Sequence[Floats], depth: int) -> Floats:
     return np.asarray(np.linalg.lstsq(rows[:, 1:], rows[:, 0], rcond=None)[0][:depth], np.float64)
 
 
-def _shifted(values: Floats, lag: int) -> Floats:
+def shifted(values: Floats, lag: int) -> Floats:
+    """Returns a series so many steps later, with no numbers before its first."""
     return np.concatenate([np.full(lag, np.nan), values[: len(values) - lag]]) if lag else values
 
 
 def _filtered(values: Floats, memory: Floats) -> Floats:
     return np.asarray(
-        values - sum((phi * _shifted(values, back) for back, phi in enumerate(memory, start=1)), np.zeros(len(values)))
+        values - sum((phi * shifted(values, back) for back, phi in enumerate(memory, start=1)), np.zeros(len(values)))
     )
 
 

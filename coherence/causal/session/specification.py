@@ -18,7 +18,7 @@ import numpy as np
 from coherence.base.number_text import render_decimal, render_number
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.fit import Fitted, FittedNode
-from coherence.causal.session.filtered_rows import ColumnTest, FilteredRows, filtered_rows
+from coherence.causal.session.filtered_rows import ColumnTest, FilteredRows, filtered_rows, shifted
 
 FAMILYWISE = 0.005  # half of what is promised, for t quantiles are approximate
 MATERIAL = 0.02  # of what the equation leaves unexplained
@@ -128,7 +128,7 @@ def _candidates(fitted: Fitted, node: FittedNode, rows: FilteredRows) -> Iterato
     if len(lags) <= MOST_PAIRED:
         for first, second in combinations(lags, 2):
             parts = [(rows.series[name] - np.nanmean(rows.series[name]), lags[name][0]) for name in (first, second)]
-            product = np.prod([_late(values, lag) for values, lag in parts], axis=0)
+            product = np.prod([shifted(values, lag) for values, lag in parts], axis=0)
             term = f"{_text(first, lags[first][0], fitted.step)} * {_text(second, lags[second][0], fitted.step)}"
             yield _Candidate("together", (first, second), term, 0, rows.column(product, 0))
 
@@ -147,7 +147,3 @@ def _bends(cause: str, lag: int, step: float, rows: FilteredRows) -> Iterator[_C
 
 def _text(cause: str, lag: int, step: float) -> str:
     return f"delayed({cause}, {render_decimal(lag * step)} s)" if lag else cause
-
-
-def _late(values: Floats, lag: int) -> Floats:
-    return np.concatenate([np.full(lag, np.nan), values[: len(values) - lag]]) if lag else values

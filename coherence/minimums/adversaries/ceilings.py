@@ -6,7 +6,7 @@ import itertools
 import math
 from fractions import Fraction
 
-from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError, given
 from coherence.minimums.bound import Inputs
 from coherence.minimums.floors import Number, at
 from coherence.minimums.registry import entry
@@ -131,35 +131,31 @@ def halves_of_torus(choose: Chooser, bound: str, inputs: Inputs, dropped: frozen
     return narrow
 
 
-def _given(**values: float) -> Inputs:
-    return {name: Fraction(str(value)) for name, value in values.items()}
-
-
 ADVERSARIES = (
     Adversary(
         "parts that fail",
-        {"job_failure_time": (_given(part_mtbf=100, n=4), _given(part_mtbf=5, n=1), _given(part_mtbf=7, n=9))},
+        {"job_failure_time": (given(part_mtbf=100, n=4), given(part_mtbf=5, n=1), given(part_mtbf=7, n=9))},
         failing,
         ("exponential", "iid"),
     ),
     Adversary(
         "tries before a deadline",
-        {"try_timeout_in_deadline": (_given(deadline=1, tries=3, pause=0.1), _given(deadline=2, tries=4, pause=0.1))},
+        {"try_timeout_in_deadline": (given(deadline=1, tries=3, pause=0.1), given(deadline=2, tries=4, pause=0.1))},
         tried_within,
         ("one_try_at_a_time",),
     ),
     Adversary(
         "readings of a swing",
-        {"sampling_period": (_given(oscillation=60), _given(oscillation=0.5))},
+        {"sampling_period": (given(oscillation=60), given(oscillation=0.5))},
         read_apart,
         ("uniform_samples",),
     ),
     Adversary(
-        "slow parts of a request", {"tail_budget": (_given(q=0.01, n=4), _given(q=0.5, n=3))}, slow_parts, ("iid",)
+        "slow parts of a request", {"tail_budget": (given(q=0.01, n=4), given(q=0.5, n=3))}, slow_parts, ("iid",)
     ),
     Adversary(
         "a queue that comes to rest",
-        {"relaxation_rate": (_given(service_rate=1, rate=0.25), _given(service_rate=2, rate=1))},
+        {"relaxation_rate": (given(service_rate=1, rate=0.25), given(service_rate=2, rate=1))},
         forgotten,
         ("one_at_a_time",),
     ),
@@ -167,15 +163,15 @@ ADVERSARIES = (
         "halves of leaves",
         {
             "leaf_spine_bisection": (
-                _given(leaves=4, hosts=2, spines=2, host_rate=50, up_rate=30),
-                _given(leaves=2, hosts=4, spines=2, host_rate=5, up_rate=30),
+                given(leaves=4, hosts=2, spines=2, host_rate=50, up_rate=30),
+                given(leaves=2, hosts=4, spines=2, host_rate=5, up_rate=30),
             )
         },
         halves_of_leaves,
     ),
     Adversary(
         "halves of a torus",
-        {"torus_bisection": (_given(side=4, axes=1), _given(side=6, axes=1), _given(side=4, axes=2))},
+        {"torus_bisection": (given(side=4, axes=1), given(side=6, axes=1), given(side=4, axes=2))},
         halves_of_torus,
     ),
 )

@@ -6,7 +6,7 @@ import itertools
 import math
 from fractions import Fraction
 
-from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError, given
 from coherence.minimums.bound import Inputs
 from coherence.minimums.floors import Number
 
@@ -129,11 +129,7 @@ def repeated(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str
     return cycles * restart * slower / (cycles * mean + cycles * restart * slower)
 
 
-def _given(**values: float) -> Inputs:
-    return {name: Fraction(str(value)) for name, value in values.items()}
-
-
-LOADED = (_given(servers=2, offered=1.5), _given(servers=1, offered=0.5), _given(servers=4, offered=2))
+LOADED = (given(servers=2, offered=1.5), given(servers=1, offered=0.5), given(servers=4, offered=2))
 ADVERSARIES = (
     Adversary(
         "a station as a chain",
@@ -141,10 +137,10 @@ ADVERSARIES = (
             "erlang_loss": LOADED,
             "erlang_waiting": LOADED,
             "erlang_wait": tuple(
-                _given(servers=c, rate=r, mean=m) for c, r, m in ((2, 1.5, 1), (1, 1, 0.5), (3, 4, 0.5))
+                given(servers=c, rate=r, mean=m) for c, r, m in ((2, 1.5, 1), (1, 1, 0.5), (3, 4, 0.5))
             ),
-            "wait_beyond": tuple(_given(servers=c, offered=a, mean=1, wait=1) for c, a in ((1, 0.5), (3, 2))),
-            "servers_for_wait": (_given(offered=1.5, share=0.2), _given(offered=4, share=0.1)),
+            "wait_beyond": tuple(given(servers=c, offered=a, mean=1, wait=1) for c, a in ((1, 0.5), (3, 2))),
+            "servers_for_wait": (given(offered=1.5, share=0.2), given(offered=4, share=0.1)),
         },
         station,
         ("patient", "no_waiting"),
@@ -152,8 +148,8 @@ ADVERSARIES = (
     Adversary(
         "one server as a chain",
         {
-            "wait_without_variability": (_given(load=0.5, mean=2), _given(load=0.8, mean=1)),
-            "single_server_wait": (_given(load=0.5, mean=2, cv=1), _given(load=0.6, mean=1, cv=0.5)),
+            "wait_without_variability": (given(load=0.5, mean=2), given(load=0.8, mean=1)),
+            "single_server_wait": (given(load=0.5, mean=2, cv=1), given(load=0.6, mean=1, cv=0.5)),
         },
         served,
         ("poisson",),
@@ -161,11 +157,11 @@ ADVERSARIES = (
     Adversary(
         "outcomes of tries",
         {
-            "retry_attempts": tuple(_given(p=p, tries=k) for p, k in ((0.5, 4), (0.25, 2), (0.9, 6))),
-            "retries_for_availability": (_given(p=0.05, availability=0.99999), _given(p=0.5, availability=0.9)),
-            "tokens_until_accepted": (_given(attempt=100, q=0.25),),
-            "ghost_tokens": (_given(attempt=100, q=0.25, price=2),),
-            "tail_at_scale": (_given(p=0.9, n=5), _given(p=0.5, n=3)),
+            "retry_attempts": tuple(given(p=p, tries=k) for p, k in ((0.5, 4), (0.25, 2), (0.9, 6))),
+            "retries_for_availability": (given(p=0.05, availability=0.99999), given(p=0.5, availability=0.9)),
+            "tokens_until_accepted": (given(attempt=100, q=0.25),),
+            "ghost_tokens": (given(attempt=100, q=0.25, price=2),),
+            "tail_at_scale": (given(p=0.9, n=5), given(p=0.5, n=3)),
         },
         outcomes,
         ("independent_failures", "iid"),
@@ -173,15 +169,15 @@ ADVERSARIES = (
     Adversary(
         "members that become ready",
         {
-            "barrier_exponential": (_given(n=5, mean=2),),
-            "fastest_of": (_given(n=10, k=8, mean=1), _given(n=3, k=3, mean=2)),
+            "barrier_exponential": (given(n=5, mean=2),),
+            "fastest_of": (given(n=10, k=8, mean=1), given(n=3, k=3, mean=2)),
         },
         ready,
         ("iid", "exponential"),
     ),
     Adversary(
         "failures of a whole job",
-        {"restart_share": (_given(mtbf=100, restart=7), _given(mtbf=1, restart=1))},
+        {"restart_share": (given(mtbf=100, restart=7), given(mtbf=1, restart=1))},
         repeated,
         ("whole_job_stops", "long_work"),
     ),

@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError, given
 from coherence.minimums.bound import Inputs, several
 from coherence.minimums.floors import Number
 
@@ -107,10 +107,6 @@ def _growths(choose: Chooser, bound: str, inputs: Inputs) -> tuple[list[float], 
     return [math.exp(float(pole) * period) for pole in several(inputs, "poles") if float(pole) > 0], period
 
 
-def _given(**values: float) -> Inputs:
-    return {name: Fraction(str(value)) for name, value in values.items()}
-
-
 def _listed(name: str, *values: Fraction | float) -> Inputs:
     return {name: cast("Any", values)}
 
@@ -120,15 +116,15 @@ ADVERSARIES = (
         "sampled loops",
         {
             "bode_sampled": (
-                _given(growth=1, share=0.5, level=0.9),
-                _given(growth=1, share=0.25, level=0.5),
-                _given(growth=1.5, share=0, level=1),
-                _given(growth=1.25, share=0.2, level=0.8),
+                given(growth=1, share=0.5, level=0.9),
+                given(growth=1, share=0.25, level=0.5),
+                given(growth=1.5, share=0, level=1),
+                given(growth=1.25, share=0.2, level=0.8),
             ),
             "bode_side_information": (
-                _given(growth=1, share=0.5, level=0.5, preview=0.25),
-                _given(growth=2, share=0, level=1, preview=1),
-                _given(growth=1.5, share=0.2, level=0.9, preview=0.5),
+                given(growth=1, share=0.5, level=0.5, preview=0.25),
+                given(growth=2, share=0, level=1, preview=1),
+                given(growth=1.5, share=0.2, level=0.9, preview=0.5),
             ),
         },
         sampled,
@@ -138,7 +134,7 @@ ADVERSARIES = (
         "loops in continuous time",
         {
             "bode_continuous": tuple(
-                _given(poles=0, band=band, level=level, available=available)
+                given(poles=0, band=band, level=level, available=available)
                 for band, level, available in ((1, 0.5, 4), (0.5, 0.1, 10), (1, 0.3, 3), (2, 0.6, 6), (1, 0.1, 2))
             )
         },
@@ -147,7 +143,7 @@ ADVERSARIES = (
     ),
     Adversary(
         "a pole behind a delay",
-        {"unstable_pole_peak": tuple(_given(pole=p, delay=d) for p, d in ((1, 0.1), (1, 0.3), (2, 0.05)))},
+        {"unstable_pole_peak": tuple(given(pole=p, delay=d) for p, d in ((1, 0.1), (1, 0.3), (2, 0.05)))},
         delayed,
     ),
     Adversary(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from fractions import Fraction
 
-from coherence.minimums.adversaries.search import Adversary, Chooser
+from coherence.minimums.adversaries.search import Adversary, Chooser, given
 from coherence.minimums.bound import Inputs
 from coherence.minimums.floors import Number, at
 from coherence.minimums.registry import entry
@@ -113,10 +112,6 @@ def moved(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
     return other / chosen - 1
 
 
-def _given(**values: float) -> Inputs:
-    return {name: Fraction(str(value)) for name, value in values.items()}
-
-
 def _points(
     says: str, play: Callable[..., Number], switches: tuple[str, ...], **targets: tuple[Inputs, ...]
 ) -> Adversary:
@@ -129,25 +124,25 @@ ADVERSARIES = (
         "other intervals between checkpoints",
         intervals,
         ("full_recompute", "blocking_checkpoint"),
-        checkpoint_interval_exact=(_given(write=30, mtbf=11134.8), _given(write=5, mtbf=20)),
+        checkpoint_interval_exact=(given(write=30, mtbf=11134.8), given(write=5, mtbf=20)),
     ),
     _points(
         "other batches",
         batches,
         ("weights_read_once", "dense_model", "plain_products"),
-        decode_ridge_batch=(_given(peak=989, bandwidth=3.35, number=2),),
+        decode_ridge_batch=(given(peak=989, bandwidth=3.35, number=2),),
     ),
     _points(
         "sums of what is counted",
         counted,
         (),
-        ghost_cost=(_given(loss=0.3, minimum=0.1, members=8, duration=3600, price=0.01),),
-        model_flops_utilization=(_given(operations=400, step=2, units=3, peak=989),),
+        ghost_cost=(given(loss=0.3, minimum=0.1, members=8, duration=3600, price=0.01),),
+        model_flops_utilization=(given(operations=400, step=2, units=3, peak=989),),
     ),
     _points(
         "links of other rates",
         moved,
         ("uncompressed", "peak_rates"),
-        move_or_recompute=(_given(tokens=100, kv_bytes=8, operations=4, compute=50, setup=0.5),),
+        move_or_recompute=(given(tokens=100, kv_bytes=8, operations=4, compute=50, setup=0.5),),
     ),
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.base.bisection import halved
-from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError, given
 from coherence.minimums.bound import Inputs, several
 from coherence.minimums.bounds.one_bit_sensors import above, best_threshold, counted
 from coherence.minimums.bounds.optimisation_messages import error_left, reached
@@ -77,10 +77,6 @@ def _held(height: float, drift: float) -> float:
     upper = ndtr((middles[None, :] + width / 2 - middles[:, None]) - drift)
     moves = np.diff(upper, axis=1, prepend=0.0)
     return float(np.linalg.solve(np.eye(CELLS) - moves, np.ones(CELLS))[0])
-
-
-def _given(**values: float) -> Inputs:
-    return {name: Fraction(str(value)) for name, value in values.items()}
 
 
 def _worth(odds: float) -> float:
@@ -193,7 +189,7 @@ ADVERSARIES = (
     ),
     Adversary(
         "alarms on normal readings",
-        {"detection_delay": tuple(_given(information=d, false_alarms=g) for d, g in ((0.5, 50), (0.5, 500), (2, 100)))},
+        {"detection_delay": tuple(given(information=d, false_alarms=g) for d, g in ((0.5, 50), (0.5, 500), (2, 100)))},
         alarmed,
     ),
     Adversary(
@@ -226,7 +222,7 @@ ADVERSARIES = (
         "sensors of one bit",
         {
             "one_bit_sensors": tuple(
-                _given(shift=d, false_alarm=a, miss=m)
+                given(shift=d, false_alarm=a, miss=m)
                 for d, a, m in ((0.5, 0.000001, 0.1), (1, 0.001, 0.05), (0.2, 0.0000000001, 0.2))
             )
         },
@@ -235,7 +231,7 @@ ADVERSARIES = (
     ),
     Adversary(
         "two controllers",
-        {"separate_controllers_cost": tuple(_given(price=k, spread=s) for k, s in ((0.2, 5), (1, 1), (0.5, 3)))},
+        {"separate_controllers_cost": tuple(given(price=k, spread=s) for k, s in ((0.2, 5), (1, 1), (0.5, 3)))},
         controlled,
         ("gaussian_readings", "told_through_state"),
     ),

@@ -6,7 +6,7 @@ import itertools
 import math
 from fractions import Fraction
 
-from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError, given
 from coherence.minimums.bound import Inputs
 from coherence.minimums.floors import Number
 
@@ -110,34 +110,30 @@ def _alike(first: tuple[int, ...], second: tuple[int, ...], most: int, dropped: 
                for a, b in zip(first, second, strict=True) for count in range(most + 1))  # fmt: skip
 
 
-def _given(**values: float) -> Inputs:
-    return {name: Fraction(str(value)) for name, value in values.items()}
-
-
 ADVERSARIES = (
-    Adversary("updates on old readings", {"stale_updates": tuple(_given(staleness=d) for d in (1, 2, 5))}, stale,
+    Adversary("updates on old readings", {"stale_updates": tuple(given(staleness=d) for d in (1, 2, 5))}, stale,
               ("gain_law", "linear_law", "integrator")),
     Adversary(
         "cells of numbers",
-        {"gradient_bits": tuple(_given(dimension=d, error=e) for d, e in ((1, 0.5), (1, 0.1), (2, 0.3), (3, 0.25)))},
+        {"gradient_bits": tuple(given(dimension=d, error=e) for d, e in ((1, 0.5), (1, 0.1), (2, 0.3), (3, 0.25)))},
         coarse, ("deterministic_policy", "no_forecast", "delimited_messages"),
     ),
     Adversary(
         "values that are shuffled",
-        {"coded_shuffle_load": tuple(_given(machines=k, repeats=r) for k, r in ((3, 1), (3, 2), (4, 2), (4, 3)))},
+        {"coded_shuffle_load": tuple(given(machines=k, repeats=r) for k, r in ((3, 1), (3, 2), (4, 2), (4, 3)))},
         shuffled, ("balanced", "uncompressed", "separate_values"),
     ),
     Adversary(
         "histories in states",
-        {"merged_counter_bits": tuple(_given(replicas=n, most=m) for n, m in ((2, 1), (3, 1), (2, 2), (2, 3)))},
+        {"merged_counter_bits": tuple(given(replicas=n, most=m) for n, m in ((2, 1), (3, 1), (2, 2), (2, 3)))},
         counted, ("merged_states", "counted_anywhere", "delimited_messages"),
     ),
     Adversary(
         "products on processors",
         {
             "product_exchange": (
-                _given(m=16, k=16, n=16, processors=1, room=4), _given(m=8, k=8, n=8, processors=2, room=6),
-                _given(m=16, k=16, n=16, processors=1, room=48),
+                given(m=16, k=16, n=16, processors=1, room=4), given(m=8, k=8, n=8, processors=2, room=6),
+                given(m=16, k=16, n=16, processors=1, room=48),
             )
         },
         multiplied_apart, ("plain_products", "uncompressed", "given_inputs"),

@@ -26,6 +26,11 @@ ROUNDING = 1e-9  # of bounds and runs in floating point
 T = TypeVar("T")
 
 
+def given(**values: float) -> Inputs:
+    """Returns the inputs of a floor as exact numbers, each as it is written in decimals."""
+    return {name: Fraction(str(value)) for name, value in values.items()}
+
+
 class HopelessError(Exception):
     """Raised in a run that is not possible, or can no longer beat the floor."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, cast
 
-from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError, given
 from coherence.minimums.bound import Inputs, several
 from coherence.minimums.floors import Number, at
 from coherence.minimums.registry import entry
@@ -133,10 +133,6 @@ def retried(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     return first_loss(settles, at(entry(bound).bound, inputs))
 
 
-def _given(**values: float) -> Inputs:
-    return {name: Fraction(str(value)) for name, value in values.items()}
-
-
 def _weights(*values: float) -> Inputs:
     return {"weights": cast("Any", tuple(Fraction(str(value)) for value in values))}
 
@@ -145,8 +141,8 @@ ADVERSARIES = (
     Adversary(
         "gains that are raised until a loop swings",
         {
-            "delay_gain_sampled": tuple(_given(delay=d) for d in (1, 2, 4)),
-            "delay_gain_continuous": tuple(_given(delay=d) for d in (1, 0.25)),
+            "delay_gain_sampled": tuple(given(delay=d) for d in (1, 2, 4)),
+            "delay_gain_continuous": tuple(given(delay=d) for d in (1, 0.25)),
             "sampled_gain": (_weights(0.5, 0.5), _weights(0.3, 0.3, 0.1, 0.2, 0.1), _weights(0, 0, 1)),
         },
         held,
@@ -156,20 +152,20 @@ ADVERSARIES = (
         "time scales that come nearer",
         {
             "time_scale_separation": (
-                _given(a11=0.5, a12=1, a21=-2, a22=-1), _given(a11=0.25, a12=-1, a21=3, a22=-2),
+                given(a11=0.5, a12=1, a21=-2, a22=-1), given(a11=0.25, a12=-1, a21=3, a22=-2),
             )
         },
         two_scales,
     ),
     Adversary(
-        "readings that get lost", {"lost_readings": tuple(_given(growth=g) for g in (1.5, 2, 1.1))}, lost,
+        "readings that get lost", {"lost_readings": tuple(given(growth=g) for g in (1.5, 2, 1.1))}, lost,
         ("independent_losses",),
     ),
     Adversary(
         "messages that cut what is not known",
         {
             "lossy_channel_growth": tuple(
-                _given(loss=p, bits=b, moment=m) for p, b, m in ((0.5, 1, 2), (0.1, 2, 1), (0.3, 3, 4))
+                given(loss=p, bits=b, moment=m) for p, b, m in ((0.5, 1, 2), (0.1, 2, 1), (0.3, 3, 4))
             )
         },
         cut,
@@ -177,7 +173,7 @@ ADVERSARIES = (
     ),
     Adversary(
         "tries that keep an overload",
-        {"overload_free_load": tuple(_given(tries=t) for t in (2, 4))},
+        {"overload_free_load": tuple(given(tries=t) for t in (2, 4))},
         retried,
         ("abandoned_work_is_served", "same_cause", "all_tries_made", "fcfs", "long_queue"),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError, given
 from coherence.minimums.bound import Inputs
 from coherence.minimums.floors import Number
 
@@ -111,18 +111,14 @@ def manned(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
     return servers
 
 
-def _given(**values: float) -> Inputs:
-    return {name: Fraction(str(value)) for name, value in values.items()}
-
-
 LINKED = {"tokens": 8, "link": 3, "compute": 5}
 ADVERSARIES = (
     Adversary(
         "work on units",
         {
-            "compute_time": (_given(operations=24, units=2, peak=3), _given(operations=24, units=3, peak=1)),
-            "prefill_time": (_given(parameters=10, tokens=3, units=2, peak=4),),
-            "decode_step_time": (_given(weights=10, batch=2, context=3, kv_bytes=2, units=2, bandwidth=4),),
+            "compute_time": (given(operations=24, units=2, peak=3), given(operations=24, units=3, peak=1)),
+            "prefill_time": (given(parameters=10, tokens=3, units=2, peak=4),),
+            "decode_step_time": (given(weights=10, batch=2, context=3, kv_bytes=2, units=2, bandwidth=4),),
         },
         on_units,
         ("peak_rates", "stated_precision", "dense_model", "weights_read_once", "no_prompt_cache", "plain_products",
@@ -132,33 +128,33 @@ ADVERSARIES = (
         "bytes of writers",
         {
             "checkpoint_write_time": (
-                _given(size=24, writers=2, bandwidth=3, storage=8),
-                _given(size=24, writers=3, bandwidth=3, storage=4),
+                given(size=24, writers=2, bandwidth=3, storage=8),
+                given(size=24, writers=3, bandwidth=3, storage=4),
             ),
-            "migration_time": (_given(state=24, rate=3),),
+            "migration_time": (given(state=24, rate=3),),
         },
         written,
         ("uncompressed",),
     ),
     Adversary(
         "prompts through a link",
-        {"kv_transfer_rate": (_given(rate=10, bytes=8), _given(rate=3, bytes=1))},
+        {"kv_transfer_rate": (given(rate=10, bytes=8), given(rate=3, bytes=1))},
         prompted,
         ("uncompressed", "no_prompt_cache"),
     ),
     Adversary(
         "tokens moved or computed",
-        {"context_restore_time": tuple(_given(kv_bytes=k, operations=o, **LINKED) for k, o in ((1, 1), (2, 7)))},
+        {"context_restore_time": tuple(given(kv_bytes=k, operations=o, **LINKED) for k, o in ((1, 1), (2, 7)))},
         restored,
         ("uncompressed", "peak_rates", "stated_precision"),
     ),
     Adversary(
         "slices that are handed out",
         {
-            "boundary_share": (_given(instances=7, share=0.125), _given(instances=3, share=0.25)),
+            "boundary_share": (given(instances=7, share=0.125), given(instances=3, share=0.25)),
             "slice_packing": (
-                _given(compute=7, memory=8, each=3, each_memory=4),
-                _given(compute=7, memory=8, each=2, each_memory=1),
+                given(compute=7, memory=8, each=3, each_memory=4),
+                given(compute=7, memory=8, each=2, each_memory=1),
             ),
         },
         placed,
@@ -167,8 +163,8 @@ ADVERSARIES = (
     Adversary(
         "servers that are enough",
         {
-            "servers_for_load": (_given(rate=5, mean=0.5), _given(rate=4, mean=0.5)),
-            "servers_with_spares": (_given(offered=2.5, gone=1), _given(offered=3, gone=2)),
+            "servers_for_load": (given(rate=5, mean=0.5), given(rate=4, mean=0.5)),
+            "servers_with_spares": (given(offered=2.5, gone=1), given(offered=3, gone=2)),
         },
         manned,
         ("patient",),

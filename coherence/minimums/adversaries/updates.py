@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from coherence.base.bisection import halved
-from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError, given
 from coherence.minimums.bound import Inputs
 from coherence.minimums.bounds._stationary import stationary
 from coherence.minimums.floors import Number
@@ -166,38 +166,34 @@ def _shared(load: float) -> float:
     return math.fsum(share * (state // 2 + state % 2) for state, share in shares.items()) / load
 
 
-def _given(**values: float) -> Inputs:
-    return {name: Fraction(str(value)) for name, value in values.items()}
-
-
 ADVERSARIES = (
     Adversary(
         "the last update that has left",
         {
-            "age_of_information": tuple(_given(load=load, mean=2) for load in (0.3, 0.5, 0.8)),
-            "age_least": (_given(mean=1),),
+            "age_of_information": tuple(given(load=load, mean=2) for load in (0.3, 0.5, 0.8)),
+            "age_least": (given(mean=1),),
         },
         aged,
         ("one_at_a_time", "patient", "fcfs", "poisson"),
     ),
     Adversary(
         "a stay at one server",
-        {"sojourn_quantile": tuple(_given(service_rate=1, rate=r, q=q) for r, q in ((0.5, 0.5), (0.8, 0.9)))},
+        {"sojourn_quantile": tuple(given(service_rate=1, rate=r, q=q) for r, q in ((0.5, 0.5), (0.8, 0.9)))},
         stayed,
         ("patient", "fcfs", "one_at_a_time"),
     ),
     Adversary(
         "a batch that forms",
-        {"batch_forming_delay": tuple(_given(batch=b, rate=5) for b in (1, 2, 8))},
+        {"batch_forming_delay": tuple(given(batch=b, rate=5) for b in (1, 2, 8))},
         batched,
         ("poisson", "patient"),
     ),
     Adversary(
         "parts of a request",
         {
-            "fork_join_two": tuple(_given(load=load, mean=1) for load in (0.2, 0.3)),
+            "fork_join_two": tuple(given(load=load, mean=1) for load in (0.2, 0.3)),
             "fork_join_time": tuple(
-                _given(n=n, load=load, mean=mean) for n, load, mean in ((1, 0.3, 2), (2, 0.3, 1), (3, 0.2, 1))
+                given(n=n, load=load, mean=mean) for n, load, mean in ((1, 0.3, 2), (2, 0.3, 1), (3, 0.2, 1))
             ),
         },
         joined,
