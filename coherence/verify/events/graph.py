@@ -194,6 +194,7 @@ def _renewed(design: Design, timer: Timer, link: EventLink) -> EventLink:
     fires = firing.despite_renewals(timer, sender)
     if fires is None:
         missing = f"an end of the renewals of {timer.name}, which no key states: in time, they keep it from firing"
+        missing += " (or the timer that sends them: `renew: NAME`)" if isinstance(timer.renew, Quantity) else ""
         return replace(link, missing=missing)
     alone = firing.lease(timer)
     return replace(link, window=fires.window, upper=fires.upper, inner=alone.window if alone is not None else None)

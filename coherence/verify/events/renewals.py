@@ -41,12 +41,33 @@ def in_time(design: Design, timer: Timer) -> bool | None:
     return renewal.interval.latest < lease.window.earliest
 
 
-def kept_from_firing(design: Design, timer: Timer) -> Renewal | None:
-    """Returns the renewals that keep a timer from ever firing, once begun; None where none surely do.
+def kept_from_firing(design: Design, timer: Timer, first: str) -> Renewal | None:
+    """Returns the renewals that keep a timer from ever firing after an event; None where none surely do.
 
-    They come from a timer of the same outside event that looks again and again, which nothing ends, so that each comes
-    before the timer would fire.
+    They come from a timer that looks again and again, which nothing ends, so that each comes before the timer would
+    fire: one of the same outside event, or one that brings the first event about itself.
     """
+    return _begun_together(design, timer) or _begun_by_the_same(design, timer, first)
+
+
+def _begun_by_the_same(design: Design, timer: Timer, first: str) -> Renewal | None:
+    """Returns the renewals of a timer that began outside and brings the first event about, again and again."""
+    renewal = renewal_of(design, timer) if isinstance(timer.renew, Event) else None
+    sender, lease = renewal.timer if renewal is not None else None, firing.lease(timer)
+    if renewal is None or sender is None or sender.start is None or lease is None or renewal.interval.latest is None:
+        return None
+    causes, fires = graph.event_graph(design), f"{sender.name} fires"
+    lasting = sender.every is not None and sender.unless is None and sender.renew is None and sender.part is None
+    alone = sender.per is None or (timer.per is not None and sender.per.text == timer.per.text)
+    if not (lasting and alone) or graph.key_of(sender.start, design) in causes:
+        return None
+    brings = (chain for chain in graph.ways(fires, first, causes, design) if chain)
+    surely = any(all(link.kind in ("begins", "activity") and not link.missing for link in chain) for chain in brings)
+    return renewal if surely and renewal.interval.latest < lease.window.earliest else None
+
+
+def _begun_together(design: Design, timer: Timer) -> Renewal | None:
+    """Returns the renewals of a timer that begins with the renewed one, at an outside event."""
     sender, lease = _sender(design, timer.renew) if isinstance(timer.renew, Event) else None, firing.lease(timer)
     if sender is None or lease is None or timer.start is None or timer.start.kind != "outside":
         return None

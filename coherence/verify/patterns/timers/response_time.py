@@ -7,10 +7,10 @@ something else ends) and ranges of activities.  Where several ways lead there, t
 brings the same event later (a watchdog behind a heartbeat) takes nothing back.  The promise may be met exactly.  A
 timer that something else may end first (`unless`) promises nothing by itself.  An activity in which a thing answers
 lasts as long as the calls that it makes, at any depth, their tries that fail included.  What waits for itself, by
-whatever way, never comes; nor does what a timer brings that looks at the same outside event renew each time before it
-is over (`renew: recheck`), where nothing ends the looks.  What nothing of the design brings about may come at any
-time: a limit in a window on how often a timer fires (`counts: recover`, `when_full: reject`) leaves one that comes
-too soon without its response.
+whatever way, never comes; nor does what a timer brings that looks at the same outside event, or at one that brings the
+first event about, renew each time before it is over (`renew: recheck`), where nothing ends the looks.  What nothing of
+the design brings about may come at any time: a limit in a window on how often a timer fires (`counts: recover`,
+`when_full: reject`) leaves one that comes too soon without its response.
 
 ## Why it hurts
 Each wait is short and has its reason.  Their sum is what a caller sees, and it is above what was promised: a batch
@@ -223,7 +223,8 @@ def _never(subject: Subject, ways: list[ResponsePath]) -> Finding | None:
 
     design = subject.design
     waits = [[design.timers[link.name] for link in way.chain if link.kind == "timer"] for way in ways]
-    renewed = [[(timer, held) for timer in on if (held := kept_from_firing(design, timer))] for on in waits]
+    first = ways[0].start
+    renewed = [[(timer, held) for timer in on if (held := kept_from_firing(design, timer, first))] for on in waits]
     if not all(renewed):
         return None
     way, (timer, renewal) = ways[0], renewed[0][0]
