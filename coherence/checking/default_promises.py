@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from coherence.findings.finding import Finding, OpenPromises, Verdict
 from coherence.language.design import Design, Loop, Timer
+from coherence.language.expressions import names as used
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.model.laws import law_of
@@ -142,7 +143,8 @@ def counted(design: Design, findings: Sequence[Finding], wanted: Wanted, without
     known = _by_name(promise for promise in promises if promise.kind.name not in without)
     open_ = {promise for f in on if _is_counted(f, design) for promise in _about(f, known)}
     answered = {(f.code, name) for f in findings if f.verdict in STATES for name in f.of}
-    silent = {p for p in promises if p.kind.name not in without and _is_silent(p, answered, wanted)}
+    unanswered = (p for p in promises if p.kind.name not in without and _is_silent(p, answered, wanted))
+    silent = {p for p in unanswered if p.kind is not TARGET or not _reads_numbers(design, design.loops[p.of[0]])}
     counts = Counter(promise.kind for promise in open_ | silent)
     return Promised(
         tuple(f for f in on if not _is_counted(f, design)),
@@ -159,6 +161,23 @@ def _is_silent(promise: DefaultPromise, answered: Collection[tuple[str, str]], w
     """Decides whether all questions of a promise were asked, and their silence says that a number is missing."""
     kind, name = promise.kind, promise.of[0]
     return kind.silence_counts and all(wanted(code) and (code, name) not in answered for code in kind.codes)
+
+
+def _reads_numbers(design: Design, loop: Loop) -> bool:
+    """Decides whether all that a loop reads are numbers that the design states, and that no loop writes."""
+    target = loop.target.signal if loop.target is not None else None
+    read = used(target.tree) if target is not None else ()
+    writes = {each.written for each in design.loops.values()}
+    return bool(read) and all(path not in writes and _is_number(design, path) for path in read)
+
+
+def _is_number(design: Design, path: str) -> bool:
+    thing, _, key = path.partition(".")
+    component, workload = design.components.get(thing), design.workload.get(thing)
+    stated = component.constants.get(key) if component is not None else None
+    if workload is not None:
+        stated = workload.rate if key == "rate" else workload.constants.get(key)
+    return isinstance(stated, Quantity) and stated.exact
 
 
 def _of_policies(design: Design) -> Iterator[DefaultPromise]:

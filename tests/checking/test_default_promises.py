@@ -161,3 +161,17 @@ def test_probes_that_see_different_things_are_counted_unless_somebody_promised_t
     promised = reported(f"{SIGHTS}promises: {{p: ready_a before alive_b}}\n")
     open_ = [f for f in promised.findings if f.code == "COH208" and f.verdict is Verdict.UNDECIDED]
     assert [f.message.partition(":")[0] for f in open_] == ["needs one event that both see"]
+
+
+def test_a_loop_that_reads_stated_numbers_needs_no_load() -> None:
+    text = """
+coherence: 1
+components: {q: {depth: DEPTH}}
+loops:
+  hpa:
+    target: {signal: q.depth, setpoint: 8, type: average}
+    timescale: {period: 15 s}
+    actuation: {signal: web.replicas, law: proportional, bounds: [1, 16]}
+"""
+    stated = text.replace("DEPTH", "40"), text.replace("DEPTH", "10 .. 40"), text.replace(" {depth: DEPTH}", " {}")
+    assert [bool(reported(each).open_promises) for each in stated] == [False, True, True]

@@ -4,10 +4,11 @@
 Executes each group of loops in feedback exactly, from the ends of its ranges.  Where it comes to rest, a proportional
 loop whose command stands at its upper bound and whose reading is still above its target, by more than the tolerance,
 has done all that it may, and it was not enough: certain where every start ends so.  (At the lower bound with little to
-do is how a quiet system looks.)  A reading that the design states, and that nothing in it moves, needs no run: above
-the target it drives the loop to its bound.  Two loops that move one reading, by different signals and at all times,
-and hold it at setpoints whose tolerances do not overlap are a conflict as well: no value of the reading suits both,
-whatever they write.  Where one yields (`rank`), waits for a trigger, or moves something else, it is noted.
+do is how a quiet system looks.) A reading that the design states, and that nothing in it moves, needs no run: above
+the target it drives the loop to its bound, and so does a stated total that is above it for each of so many.  Two loops
+that move one reading, by different signals and at all times, and hold it at setpoints whose tolerances do not overlap
+are a conflict as well: no value of the reading suits both, whatever they write.  Where one yields (`rank`), waits for
+a trigger, or moves something else, it is noted.
 
 ## Why it hurts
 Nothing swings and nothing fails a check, so it looks calm.  An autoscaler of replicas and one of requests that share
