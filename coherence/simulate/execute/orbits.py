@@ -26,6 +26,7 @@ from coherence.simulate.execute.lookback import look_backs
 Number = TypeVar("Number", int, float)
 MOST_PERIODS = 6
 MOST_POWERS = 64
+MOST_UNTIL_REST = 400  # instants; where nothing ends a flow they are twice as late each time
 ROUNDED = 1e-9  # room of a norm in floats
 DELAYS = 16  # horizons of what a run remembers, beside its laps: four laps of a loop that swings in four delays
 LATE_LAPS = 24  # before the end of a long run: from here on a copy of it is kept
@@ -69,22 +70,47 @@ class Orbit:
 
 
 @dataclass(frozen=True)
+class Drift:
+    """How a run grows for ever: from when on, a lap's length (s), and what each lap adds to its numbers.
+
+    `truths`: a condition as sampled and after each instant of every lap from then on.  `claims`: SMT-LIB terms over the
+    laps that have passed, on which it rests.
+    """
+
+    start: Fraction
+    period: Fraction
+    added: Mapping[str, Fraction]
+    truths: tuple[bool, ...]
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class LongRun:
-    """A run, and its orbit where one was found."""
+    """A run, and its orbit where one was found; else how it drifts, where that is shown."""
 
     choices: Choices
     instants: tuple[Instant, ...]
     orbit: Orbit | None
+    drift: Drift | None = None
 
 
 def hyperperiod(model: Model) -> Fraction:
     """Least common multiple of all periods, steps and scrapes, in seconds (1 where nothing is periodic)."""
-    periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
-    periods += [period for function, period in look_backs(model) if function == "sampled" and period]
+    periods = _periods(model)
     if not periods:
         return Fraction(1)
     scale = math.lcm(*(p.denominator for p in periods))
     return Fraction(math.lcm(*(int(p * scale) for p in periods)), scale)
+
+
+def is_clocked(model: Model) -> bool:
+    """Decides whether anything is periodic: a loop, a step or a scrape."""
+    return bool(_periods(model))
+
+
+def _periods(model: Model) -> list[Fraction]:
+    periods = [loop.period for loop in model.loops] + [s.step for s in model.states.values() if s.step]
+    return periods + [period for function, period in look_backs(model) if function == "sampled" and period]
 
 
 class FollowedRun:
@@ -149,6 +175,22 @@ def long_run(
     A run that is not over by the deadline (processor seconds) has no orbit.
     """
     return FollowedRun(model, choices, watched).until(laps, most, lambda: is_over(deadline))
+
+
+def resting_run(model: Model, choices: Choices, *, watched: Sequence[Tree] = (), deadline: float = math.inf) -> LongRun:
+    """Returns a run of a model without a clock until nothing moves any more; without an orbit where that is far off."""
+    run, instants = Execution(model, choices), list[Instant]()
+    before: tuple[Any, ...] | None = None
+    while len(instants) < MOST_UNTIL_REST and not is_over(deadline):
+        instants.append(run.advance())
+        for tree in watched:
+            looked_at(run, instants[-1], tree)
+        now = run.configuration(Fraction(1))[1:]  # without the time: nothing is periodic
+        if now == before and not run.schedule and not any(run.course.rates.values()):
+            period = run.time - instants[-2].time
+            return LongRun(choices, tuple(instants), Orbit(run.time, period, (instants[-1],), True, Fraction(0)))
+        before = now
+    return LongRun(choices, tuple(instants), None)
 
 
 def end_of(run: Execution, span: Fraction) -> Fraction:

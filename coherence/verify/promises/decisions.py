@@ -13,11 +13,15 @@ from coherence.language.sentences import Promise
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.open_ranges import one_ended
+from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.execute.schedules import NotCommensurateError
 from coherence.simulate.execute.slices import blocked, sliced
 from coherence.simulate.execute.starts import corners, finite
+from coherence.verify.promises.burst_runs import under_bursts
 from coherence.verify.promises.certainty import POSSIBLE
+from coherence.verify.promises.drifting_runs import with_drift
 from coherence.verify.promises.even_flows import with_even_steps
+from coherence.verify.promises.flow_watches import WATCH, is_watched, with_watch, with_watched
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.outside_signals import prepared
 from coherence.verify.promises.refutations import (
@@ -58,7 +62,7 @@ def part_of(model: Model, promise: Promise) -> Model:
     read = replace(promise, condition=replace(promise.condition, tree=condition))
     flows = promise.kind in ("always", "never")
     clocked = with_even_steps(sliced(model, names_of(condition)), condition, flows=flows)
-    return replace(clocked, promises={promise.name: read})
+    return replace(with_watch(clocked, condition, promise.kind), promises={promise.name: read})
 
 
 def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
@@ -69,9 +73,10 @@ def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
     missing = blocked(model, names_of(condition))
     if missing:
         return Open(f"needs {missing}", "")
-    deadline = now() + time_limit
+    deadline, condition = now() + time_limit, with_watched(part, condition, promise.kind)
     try:
-        return _whatever_is_open(part, _decided(part, promise, condition, deadline))
+        outcome = under_bursts(part, condition, promise.kind, deadline)
+        return _whatever_is_open(part, outcome or _decided(part, promise, condition, deadline))
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError) as error:
         reason = f"needs {error}" if isinstance(error, MissingValueError) else f"not encoded: {error}"
         from coherence.verify.promises.enclosed_promises import by_enclosures  # only where numbers grow beyond use
@@ -85,9 +90,11 @@ def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -
     refutation = refuted(model, condition, promise.kind, deadline)
     if refutation is not None:
         return refutation
-    switching = next((state.path for state in model.states.values() if state.switch is not None), "")
+    switching = next((state.path for state in model.states.values() if state.switch and state.path != WATCH), "")
     if switching:
         return Open(f"not proved: {switching} switches at crossings, which are executed only", "no run breaks it")
+    if is_watched(model):
+        return _by_every_start(model, promise, condition, deadline)
     if promise.kind in ("always", "never"):
         return _prove_or_run(model, promise, condition, deadline)
     return _comes_or_runs(model, promise, condition, deadline)
@@ -124,16 +131,35 @@ def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: flo
     return ran if ran is not None and isinstance(outcome, Open) else outcome
 
 
-def _few_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome | None:
-    """Decides by every run of one loop without a plant and with few starts: cheaper than a search for an invariant."""
-    if len(model.loops) != 1 or model.states:
-        return None
+def _by_every_start(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
+    """Decides by every run.  Raises NotLinearError where they are not finitely many: proofs look at instants alone."""
     try:
-        next(finite(model, FEW_STARTS), None)  # raises where there are more
+        return every_start(model, condition, promise.kind, deadline)
+    except NotExactError as error:
+        reason = "what the promise says of flowing states may change between the instants"
+        raise NotLinearError(f"{reason}, and runs do not decide it: {error}") from None
+
+
+def _few_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome | None:
+    """Decides by every run of few starts: of one loop without a plant, or of values that grow without end.
+
+    That is cheaper than a search for an invariant, and templates have none for what grows.
+    """
+    try:
+        first = next(finite(model, FEW_STARTS), None)  # raises where there are more
+        alone = len(model.loops) == 1 and not model.states
+        if first is None or not (alone or _grows(model, first, promise.kind, condition, part_until(deadline, 1 / 8))):
+            return None
         ran = every_start(model, condition, promise.kind, part_until(deadline, 1 / 4))
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
         return None
     return None if isinstance(ran, Open) else ran
+
+
+def _grows(model: Model, choices: Choices, kind: str, condition: Tree, deadline: float) -> bool:
+    """Decides whether a run is shown to grow by as much in each lap for ever."""
+    run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition), deadline=deadline)
+    return with_drift(model, run, condition, kind).drift is not None
 
 
 def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:

@@ -18,7 +18,7 @@ from coherence.model.elaborate import model_of
 from coherence.model.model import Model, unit_of
 from coherence.simulate.execute.enclosed.contracting_runs import HOW
 from coherence.simulate.execute.exact import Execution, MissingValueError, replay
-from coherence.simulate.execute.orbits import LongRun, long_run, looked_at
+from coherence.simulate.execute.orbits import Drift, LongRun, long_run, looked_at
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
 from coherence.verify.facts.design_facts import DesignFacts, known
@@ -37,6 +37,7 @@ from coherence.verify.promises.decisions import (
     watched,
 )
 from coherence.verify.promises.every_delay import for_every_delay
+from coherence.verify.promises.flow_watches import WATCH
 from coherence.verify.promises.outside_signals import prepared
 from coherence.verify.promises.threshold_repairs import lowered
 
@@ -242,6 +243,8 @@ def _cycle(
     part = part_of(prepared(subject.model, promise), promise)
     seen = watched(part, condition_of(part, promise))
     run = outcome.run or long_run(part, outcome.choices, laps=LAPS, most=MOST_INSTANTS, watched=seen)
+    if run.drift is not None:
+        return _growth(part, run.drift), {}
     if run.orbit is None or run.orbit.still:
         return "", {}
     orbit = run.orbit
@@ -249,12 +252,19 @@ def _cycle(
         "period": (orbit.period, "s"),
         "contraction per lap": (orbit.contraction, ""),
     }
-    for path in (*part.states, *part.commands):
+    for path in (*(path for path in part.states if path != WATCH), *part.commands):
         low, high = orbit.range_of(path)
         unit = str(unit_of(part, path)) if unit_of(part, path).powers else ""
         numbers[f"{path} lowest"], numbers[f"{path} highest"] = (low, unit), (high, unit)
     again = _broken_again(part, promise, run)
     return (f", and again every {render_clock(orbit.period)} for ever" if again else ""), numbers
+
+
+def _growth(part: Model, drift: Drift) -> str:
+    """Returns in words what each lap of a run adds to its values for ever."""
+    moved = [(path, drift.added[path]) for path in (*part.states, *part.commands) if path in drift.added]
+    adds = (f"{shown(part, path, added)} to {path}" for path, added in moved)
+    return f"; each {render_clock(drift.period)} adds {', '.join(adds)} for ever" if moved else ""
 
 
 def _broken_again(part: Model, promise: Promise, run: LongRun) -> bool:

@@ -16,10 +16,12 @@ from coherence.simulate.execute.affine import Affine
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError, View
 from coherence.simulate.execute.lookback import LOOK_BACK
-from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run, looked_at
+from coherence.simulate.execute.orbits import LongRun, hyperperiod, is_clocked, long_run, looked_at, resting_run
 from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.certainty import certainty
+from coherence.verify.promises.drifting_runs import with_drift
+from coherence.verify.promises.flow_watches import is_watched
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.run_choices import other_choices
 from coherence.verify.systems.affine_between_instants import decided_at_instants
@@ -75,7 +77,9 @@ def _breaks(
         instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline, most=most)
         return Refuted(choices, instants) if instants else None
     run = long_run(model, choices, laps=LAPS, most=most, watched=watched(model, condition), deadline=deadline)
-    if run.orbit is None or (kind == "eventually" and not decided_at_instants(model, condition, kind)):
+    run = run if is_over(deadline) else with_drift(model, run, condition, kind)
+    lasts = run.orbit is not None or run.drift is not None
+    if not lasts or (kind == "eventually" and not decided_at_instants(model, condition, kind)):
         return None
     seen = lap_truths(model, run, condition)
     late = kind == "eventually_always"
@@ -164,11 +168,14 @@ def _lap(model: Model) -> Fraction:
 
 
 def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool | None]:
-    """Returns the condition as sampled and after each instant of the orbit.  Raises NotExactError where unknown.
+    """Returns the condition as sampled and after each instant of the orbit, or of each lap of a drift.
 
+    Raises NotExactError where it is unknown.
     None: the run only closes in on values at which two sides of the condition are equal, and may stay beside them.
     """
     orbit = run.orbit
+    if run.drift is not None:
+        return [*run.drift.truths]
     assert orbit is not None
     if not orbit.exact:
         past = (isinstance(n, Held) or (isinstance(n, Call) and n.function in PAST) for n in walk(condition))
@@ -218,25 +225,33 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
 
     Every phase pattern and every order of equal rank is run.
     """
-    if not decided_at_instants(model, condition, kind):
+    if not decided_at_instants(model, condition, kind) and not is_watched(model):
         return Open("what it says of flowing states may change between the instants of a run", "")
     count, runs = 0, list[LongRun]()
     for start in finite(model, MOST_STARTS):
         for choices in every_choice(model, start):
             if is_over(deadline):
                 return Open("the time limit", f"{count} starts keep the promise")
-            seen = watched(model, condition)
-            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=seen, deadline=deadline)
+            run = whole_run(model, choices, condition, deadline)
             if run.orbit is None and is_over(deadline):
                 return Open("the time limit", f"{count} starts keep the promise")
-            if run.orbit is None or not run.orbit.exact:
+            run = with_drift(model, run, condition, kind)
+            if run.drift is None and (run.orbit is None or not run.orbit.exact):
                 return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
-            if not _keeps_for_ever(model, run, condition, kind):
+            if not keeps_for_ever(model, run, condition, kind):
                 return Refuted(choices, run.instants, run)
             runs += [run] if len(runs) < MOST_CERTIFIED else []
         count += 1
     script = certificate(model, runs, (kind, condition)) if len(runs) < MOST_CERTIFIED else None
     return Proved(f"exact execution of {_starts(count)} to a recurrence", script, _assumed(model))
+
+
+def whole_run(model: Model, choices: Choices, condition: Tree, deadline: float) -> LongRun:
+    """Returns the run of one choice until it recurs, or comes to rest where nothing has a clock."""
+    looked = watched(model, condition)
+    if not is_clocked(model):
+        return resting_run(model, choices, watched=looked, deadline=deadline)
+    return long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=looked, deadline=deadline)
 
 
 def _starts(count: int) -> str:
@@ -253,18 +268,23 @@ def every_choice(model: Model, start: Choices) -> Iterator[Choices]:
     """Yields every phase pattern of a start with every order of loops of equal rank."""
     from coherence.verify.systems.instants import orders
 
+    if not is_clocked(model):
+        yield start
+        return
     for schedule in schedules(model):
         for order in orders(model.loops):
             yield Choices(start.values, schedule.phases, tuple(loop.name for loop in order))
 
 
-def _keeps_for_ever(model: Model, run: LongRun, condition: Tree, kind: str) -> bool:
-    """Decides whether a run that recurs exactly keeps the promise for ever."""
+def keeps_for_ever(model: Model, run: LongRun, condition: Tree, kind: str) -> bool:
+    """Decides whether a run that recurs exactly, or drifts, keeps the promise for ever."""
     if kind == "eventually_always":
         return all(lap_truths(model, run, condition))
     if kind == "eventually":
         return _ever(model, condition, run)
     execution, wanted = Execution(model, run.choices), kind == "always"
+    if run.drift is not None and (not wanted) in run.drift.truths:
+        return False
     for _ in run.instants:
         if not all(bool(truth) is wanted for truth in looked_at(execution, execution.advance(), condition)):
             return False

@@ -23,7 +23,7 @@ from coherence.simulate.execute.certificates.run_followed import Follower
 from coherence.simulate.execute.certificates.run_frames import CLOCK, MOST_WORK, Frame, literal, while_moving
 from coherence.simulate.execute.certificates.run_recurrence import Known, known, recurs
 from coherence.simulate.execute.exact import Instant, MissingValueError
-from coherence.simulate.execute.orbits import LongRun
+from coherence.simulate.execute.orbits import Drift, LongRun
 
 MOST_CLAIMS, MOST_INSTANTS, CHECK_MS = 6_000, 12_000, 2_000
 NOT_CARRIED = (NotExactError, MissingValueError, ZeroDivisionError, KeyError)
@@ -38,11 +38,13 @@ def certificate(
     *,
     rest: bool = False,
     response: BoundedResponse | None = None,
+    again: Fraction | None = None,
 ) -> str | None:
     """A script to be refuted: no run does otherwise at any instant up to its recurrence; None where it is not carried.
 
-    `promise`: (kind, condition) that is claimed too, or `response`; `rest`: nothing changes on the lap.  Not carried:
-    schedules, windows of windows, streaks looked at later, more than MOST_WORK, what z3 does not confirm in CHECK_MS.
+    `promise`: (kind, condition) that is claimed too, or `response`; `rest`: nothing changes on the lap;
+    `again`: with what period a schedule goes on for ever (s).  Not carried: windows of windows, streaks looked at
+    later, more than MOST_WORK, what z3 does not confirm in CHECK_MS.
     Raises InternalError for a script that z3 cannot read.
     """
     claims, every, work = dict[str, None](), tuple(runs), 0
@@ -51,7 +53,7 @@ def certificate(
     try:
         for run in every:
             follower = Follower(model, run)
-            claims.update(dict.fromkeys(_claims(follower, promise, rest=rest, response=response)))
+            claims.update(dict.fromkeys(_claims(follower, promise, rest=rest, response=response, again=again)))
             work += follower.frames.work
             if len(claims) > MOST_CLAIMS or work > MOST_WORK:
                 return None
@@ -68,10 +70,13 @@ def _script(claims: list[str]) -> str:
 
 
 def _claims(
-    follower: Follower, promise: Promise | None, *, rest: bool, response: BoundedResponse | None = None
-) -> list[str]:
+    follower: Follower, promise: Promise | None, *, rest: bool, response: BoundedResponse | None = None,
+    again: Fraction | None = None,
+) -> list[str]:  # fmt: skip
     """Claims of every instant, that the run recurs, and what is promised."""
     run, orbit = follower.run, follower.run.orbit
+    if run.drift is not None and promise is not None:
+        return _drifting(follower, run.drift, promise)
     if orbit is None or not orbit.exact:
         raise NotExactError("a run that does not recur exactly")
     begin: tuple[Fraction, Known] | None = None
@@ -87,16 +92,27 @@ def _claims(
         if rest and lap:
             follower.claims += _still(follower.model, instant, orbit.lap[0])
         if number + 1 < len(run.instants) and run.instants[number + 1].time == orbit.lap[0].time:
-            start, begin = len(seen), (instant.time, known(follower, instant, looked))
+            start, begin = len(seen), (instant.time, known(follower, instant, looked, again))
     if begin is None:
         raise NotExactError("a run that does not recur exactly")
     last = run.instants[-1]
-    follower.claims += recurs(follower, begin[1], known(follower, last, looked), last.time - begin[0])
+    follower.claims += recurs(follower, begin[1], known(follower, last, looked, again), last.time - begin[0], again)
     if promise is not None and promise[0] == "eventually":
         promised = [f"(or {' '.join(dict.fromkeys(promised))})"]
     if response is not None:
         promised += _in_time(seen, start, last.time - begin[0], response.within)
     return [*follower.claims, *promised]
+
+
+def _drifting(follower: Follower, drift: Drift, promise: Promise) -> list[str]:
+    """Claims of every instant, that all later laps take the steps of those that are followed, and what is promised."""
+    promised = list[str]()
+    for number, instant in enumerate(follower.run.instants):
+        follower.follow(number)
+        promised += _promised(follower, number, promise, lap=instant.time > drift.start)
+    if promise[0] == "eventually":
+        promised = [f"(or {' '.join(dict.fromkeys(promised))})"]
+    return [*follower.claims, *drift.claims, *promised]
 
 
 def _answered(follower: Follower, instant: Instant, response: BoundedResponse) -> Iterator[ResponseSample]:

@@ -41,10 +41,11 @@ class Follower:
     """Follows one run, with what its loops remember.  `claims` are those of the instants followed so far."""
 
     def __init__(self, model: Model, run: LongRun) -> None:
-        if run.choices.schedule:
-            raise NotExactError("schedules are not carried")
         self.model, self.run = model, run
         self.execution = Execution(model, run.choices)
+        self.scheduled = [*self.execution.schedule]  # that has not come yet, by time
+        if any(path not in model.constants and path not in model.inputs for _, path, _ in self.scheduled):
+            raise NotExactError("schedules of what is computed are not carried")
         self.frames = RunFrames(self.execution, run.instants)
         self.claims = self.frames.claims
         origin = self.frames.origin
@@ -86,13 +87,14 @@ class Follower:
         clocks += [(ZERO, state.step) for state in self.model.states.values() if state.step]
         if any(_next(phase, period, since) < now for phase, period in clocks):
             raise NotExactError("an instant that the run leaves out")
-        if any(at < now for at, *_ in self.pending):
+        if any(at < now for at, *_ in (*self.pending, *self.scheduled)):
             raise NotExactError("a landing that the run leaves out")
 
     def _arrived(self, number: int) -> None:
         """What is sampled is what the instant before left, what has landed, and what has flowed."""
         instant = self.run.instants[number]
-        world = self.left
+        world = {**self.left, **{path: value for at, path, value in self.scheduled if at <= instant.time}}
+        self.scheduled = [entry for entry in self.scheduled if entry[0] > instant.time]
         for _, path, value in sorted((p for p in self.pending if p[0] <= instant.time), key=lambda p: p[0]):
             world = {**world, path: value}
         self.pending = [p for p in self.pending if p[0] > instant.time]

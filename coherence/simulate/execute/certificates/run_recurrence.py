@@ -15,20 +15,24 @@ from coherence.simulate.execute.certificates.run_followed import Follower, Remem
 from coherence.simulate.execute.certificates.run_frames import literal
 from coherence.simulate.execute.exact import Instant
 from coherence.simulate.execute.lookback import longest_streak
-from coherence.simulate.execute.orbits import hyperperiod
+from coherence.simulate.execute.orbits import hyperperiod, is_clocked
 
 Known = dict[str, Any]
 
 
-def known(follower: Follower, instant: Instant, looked: Sequence[Tree] = ()) -> Known:
+def known(follower: Follower, instant: Instant, looked: Sequence[Tree] = (), again: Fraction | None = None) -> Known:
     """Returns everything that decides the future after an instant, times relative to it: name -> number or truth.
 
-    `looked`: what else is looked at in every instant.
+    `looked`: what else is looked at in every instant; `again`: with what period the schedule comes again (s).
     """
     model, now = follower.model, instant.time
     claims: Known = {path: instant.after[path] for path in (*model.states, *model.commands)}
     claims |= {f"{path} as commanded": value for path, value in follower.commanded.items()}
     claims |= {loop.name: instant.after[loop.name] for loop in model.loops}
+    claims |= {path: instant.after[path] for _, path, _ in follower.run.choices.schedule}
+    if again is None:
+        claims |= _timed("scheduled", [(at, value) for at, _, value in follower.scheduled], now)
+        claims |= {f"scheduled {n} of {path}": True for n, (_, path, _) in enumerate(follower.scheduled)}
     claims |= _timed("landing", [(at, value) for at, _, value in follower.pending], now)
     claims |= {f"landing {n} on {path}": True for n, (_, path, _) in enumerate(follower.pending)}
     for loop in model.loops:
@@ -38,14 +42,17 @@ def known(follower: Follower, instant: Instant, looked: Sequence[Tree] = ()) -> 
     return claims | _past(follower, now)
 
 
-def recurs(follower: Follower, first: Known, last: Known, between: Fraction) -> Iterator[str]:
+def recurs(
+    follower: Follower, first: Known, last: Known, between: Fraction, again: Fraction | None = None
+) -> Iterator[str]:
     """Claims that two times are alike.  Raises NotExactError where what is remembered differs in kind."""
     if first.keys() != last.keys():
         raise NotExactError("a run that does not recur exactly")
     for name, value in first.items():
         yield f"(= {literal(value)} {literal(last[name])})"
-    whole = hyperperiod(follower.model)
-    yield f"(= {real(between)} (* {real(between // whole)} {real(whole)}))"
+    model = follower.model
+    for whole in (*([hyperperiod(model)] if is_clocked(model) else []), *([] if again is None else [again])):
+        yield f"(= {real(between)} (* {real(between // whole)} {real(whole)}))"
 
 
 def _timed(name: str, entries: list[tuple[Fraction, Any]], now: Fraction) -> Known:

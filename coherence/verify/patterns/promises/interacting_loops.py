@@ -12,6 +12,8 @@ When no such run is found, it looks for a template invariant that excludes one f
 for every start, every order of equal rank and every phase.  A cycle is reported with its period.
 `after a then b within t` over conditions asks that each time at which `a` holds is followed, at most t later (exactly
 t is in time), by one at which `b` holds; a loop's name is the condition that it is triggered.
+A load with a `burst` is run with a first burst that begins at every time that differs, as often as it comes again.
+A run whose laps all add the same to its values (a counter, a queue that is not served) is followed for ever.
 What comes to rest is proved by sets that shrink into the goal, with a bound in time.  A proof in which
 a limit is approached and never reached is a warning: it has no margin.  A fact that a run reads at one
 end of its range (`cooldown: 1 s .. 5 s`) is never proved by that end: the answer names it.
