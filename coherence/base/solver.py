@@ -4,8 +4,9 @@ A script asks `(check-sat)` once; lines that say `(reset)` join several scripts,
 when each of them is.
 
 What is asked is always a text, so that what is printed as a certificate is what was decided.
-Answers are reproducible: fixed seeds and a fresh context per call.  A timeout, a malformed script
-or a failing solver is `unknown` with its reason, never an exception and never `unsat`.
+Answers are reproducible: fixed seeds, a fresh context per call, and one of its own for each model.  So a script that
+was decided is not solved again by this process: repairs and blame ask mostly what was asked before.  A timeout, a
+malformed script or a failing solver is `unknown` with its reason, never an exception and never `unsat`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from coherence.base.errors import InternalError, MissingExtraError
 SEED = 0
 RESET = "(reset)\n"
 TIMED_OUT = ("timeout", "canceled")  # z3's words for the end of its time
+KEPT, LONGEST = 2_000, 10_000  # decided scripts that are known at once, and characters of one: at most 20 MB
 _QUESTION = "(check-sat)"
 _COMMENT_OR_SYMBOL = re.compile(r"\|[^|]*\||;[^\n]*")
 _BETWEEN = re.compile(r"^\(reset\)\n", re.MULTILINE)
@@ -53,6 +55,9 @@ class SolverAnswer:
         return self.outcome is Outcome.UNSAT
 
 
+_DECIDED: dict[str, SolverAnswer] = {}  # what z3 said of a script
+
+
 def unsat(script: str, *, timeout_ms: int) -> SolverAnswer:
     """Returns whether z3 finds an SMT-LIB 2 script unsatisfiable.  `timeout_ms` holds for each part of it."""
     return _first_failure(unsat_each(_parts(script), timeout_ms=timeout_ms))
@@ -71,11 +76,27 @@ def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[SolverAns
 
     `timeout_ms` holds for each script.  The scripts share a context but no assertions.
     """
-    import z3
-
-    context = z3.Context()
+    context = None
     for script in scripts:
-        yield _ill_posed(script) or _ask_z3(z3, context, script, timeout_ms)
+        answer = _DECIDED.get(script) or _ill_posed(script)
+        if answer is None:
+            import z3
+
+            used, context = context is not None, context or z3.Context()
+            answer = _ask_z3(z3, context, script, timeout_ms)
+            if used and answer.outcome is Outcome.SAT:  # which model it is depends on what the context has seen
+                answer = _ask_z3(z3, z3.Context(), script, timeout_ms)
+            _keep(script, answer)
+        yield answer
+
+
+def _keep(script: str, answer: SolverAnswer) -> None:
+    """Keeps an answer that depends on the script alone: any but `unknown`."""
+    if answer.outcome is Outcome.UNKNOWN or len(script) > LONGEST:
+        return
+    if len(_DECIDED) >= KEPT:
+        _DECIDED.clear()
+    _DECIDED[script] = answer
 
 
 def joined(scripts: Iterable[str]) -> str:

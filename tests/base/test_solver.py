@@ -33,6 +33,11 @@ HARD = """(set-logic QF_NIA)
 """
 
 
+@pytest.fixture(autouse=True)
+def forgotten() -> None:
+    solver._DECIDED.clear()
+
+
 def ask(script: str) -> SolverAnswer:
     return unsat(script, timeout_ms=5000)
 
@@ -114,8 +119,34 @@ def test_answers_come_one_by_one_and_do_not_share_assertions() -> None:
     assert [next(answers).outcome, next(answers).outcome] == [Outcome.UNSAT, Outcome.SAT]
 
 
-def test_the_same_script_has_the_same_answer() -> None:
-    assert len({ask(SATISFIED) for _ in range(3)}) == 1
+@pytest.mark.parametrize("known", [True, False])
+def test_the_same_script_has_the_same_answer(known: bool) -> None:
+    free = "(set-logic QF_LRA)\n(declare-const a Real)\n(declare-const b Real)\n(assert (< a b))\n(check-sat)\n"
+    answers = set()
+    for before in ([], [REFUTED], [SATISFIED, REFUTED], [SATISFIED.replace("x y", "a")]):
+        *_, answer = unsat_each([*before, free], timeout_ms=5000)
+        answers.add(answer)
+        if not known:
+            solver._DECIDED.clear()
+    assert len(answers) == 1
+    assert answers.pop().outcome is Outcome.SAT
+
+
+def test_what_was_decided_is_not_solved_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = [ask(script) for script in (REFUTED, SATISFIED)]
+    monkeypatch.setattr(solver, "_ask_z3", lambda *_asked: SolverAnswer(Outcome.UNKNOWN, "asked again"))
+    assert [ask(script) for script in (REFUTED, SATISFIED)] == first
+    assert ask(HARD).reason == "asked again"
+
+
+def test_what_is_known_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "KEPT", 2)
+    for n in range(7):
+        assert ask(f"(assert (< {n} 0)) (check-sat)").unsat
+        assert 0 < len(solver._DECIDED) <= 2
+    solver._DECIDED.clear()
+    assert ask(REFUTED + ";" * solver.LONGEST).unsat
+    assert not solver._DECIDED
 
 
 def test_cvc5_agrees_and_is_honest() -> None:
