@@ -87,7 +87,12 @@ def _indices(numbers: Iterable[int]) -> Ints:
 
 def coefficients(rows: Sequence[LinearForm], width: int) -> Floats:
     """Returns the coefficients of linear expressions, one row each."""
-    return np.array([[float(c) for c in row.coefficients] for row in rows], dtype=float).reshape(len(rows), width)
+    return np.array([_floats(row) for row in rows], dtype=float).reshape(len(rows), width)
+
+
+def _floats(row: LinearForm) -> list[float]:
+    """Returns the coefficients of an expression; nearly all are 0, and a Fraction takes long to become a float."""
+    return [float(c) if c else 0.0 for c in row.coefficients]
 
 
 def _updates(system: TransitionSystem, frame: CoordinateFrame) -> tuple[Floats, Floats]:
@@ -112,7 +117,7 @@ def stacked(polyhedra: Sequence[Polyhedron], frame: CoordinateFrame, tighten: fl
 
 def _halfspaces(constraint: Constraint, frame: CoordinateFrame, tighten: float) -> list[tuple[Floats, float]]:
     linear = constraint.linear
-    raw = np.array([float(c) for c in linear.coefficients])
+    raw = np.array(_floats(linear))
     normal, bound = raw * frame.scale, -float(linear.constant) - float(raw @ frame.centre)
     size = float(np.linalg.norm(normal)) or abs(bound) or 1.0
     normal, bound = normal / size, bound / size
