@@ -236,9 +236,9 @@ def _local(of: ClosedLoopResponse, middle: Real, half: Real) -> Local:
     with np.errstate(all="ignore"):
         inverse = _inverse(frame.a[0])
         values = _derivatives(frame, inverse, list(of.columns))
-        contraction = half * _size(inverse) * frame.reach_a[0]
-        rows = list(of.rows)
-        bend = _bend(frame, inverse, values, half, _size(values[2][:, rows]))
+        size, rows = _size(inverse), list(of.rows)
+        contraction = half * size * frame.reach_a[0]
+        bend = _bend(frame, size, _size(values[0]), half, _size(values[2][:, rows]))
     value, slope = values[0][:, rows], values[1][:, rows]
     if of.shift:
         value = value - of.shift * np.eye(len(of.columns))
@@ -255,13 +255,15 @@ def _derivatives(frame: Frames, inverse: Complex, columns: list[int]) -> tuple[C
     return value, slope, bent
 
 
-def _bend(frame: Frames, inverse: Complex, values: Sequence[Complex], half: Real, centre: Real) -> Real:
-    """Returns a bound of |T''| over each interval, from norms alone or from T'' at the middle and a bound of T'''."""
+def _bend(frame: Frames, size: Real, gain: Real, half: Real, centre: Real) -> Real:
+    """Returns a bound of |T''| over each interval, from norms alone or from T'' at the middle and a bound of T'''.
+
+    `size`, `gain` and `centre`: |X|, |T| and |T''| at the middles.
+    """
     (a1, a2, a3), (b1, b2, b3) = frame.reach_a, frame.reach_b
-    size = _size(inverse)
     contraction = half * size * a1
     grown = np.where(contraction < 1, 1 / (1 - contraction), np.inf)
-    reach = (_size(values[0]) + half * size * b1) * grown
+    reach = (gain + half * size * b1) * grown
     size = size * grown
     first = size * (b1 + a1 * reach)
     second = size * (b2 + a2 * reach + 2 * a1 * first)
@@ -291,6 +293,8 @@ def _size(matrices: Complex) -> Real:
     |M|_inf) else.
     """
     sizes = np.abs(matrices)
+    if 1 in matrices.shape[1:]:  # of a vector: its length
+        return np.asarray(np.hypot.reduce(sizes, axis=(1, 2)))
     bound = np.sqrt(sizes.sum(axis=1).max(axis=1) * sizes.sum(axis=2).max(axis=1))
     if 1 < matrices.shape[1] <= 40 and bool(np.isfinite(bound).all()):
         return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
