@@ -19,6 +19,8 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.tier_shares import tier_shares
 
+SET_BY_A_LOOP = "what the loop that sets {} makes of it"
+
 
 @dataclass(frozen=True)
 class Room:
@@ -105,6 +107,8 @@ def _left(facts: DesignFacts, component: Component, count: int, resource: str, n
     low, high = (low - taken, high - taken) if members is None else (low, high)
     if low < need.high <= high:
         return Room(None, f"which of the members of {supply.partition('.')[0]} has {resource} left for one more")
+    if low < need.high and members is None and _grows(facts, supply, taken + need.high):
+        return Room(None, SET_BY_A_LOOP.format(supply), lacks_number=False)
     exact = total.exact and taken == least and need.low == need.high and (members is None or members.exact)
     sure = exact or (members is None and total.high is not None and total.high - least < need.low)
     return Room(low >= need.high, "", resource, low, need.high, supply, facts.places[supply], need, sure)
@@ -136,6 +140,8 @@ def room_on_tier(facts: DesignFacts, component: Component, count: int) -> Room |
         return Room(
             None, f"how much of {tier} each member of {' and '.join(unsaid)} holds: {words}", lacks_number=False
         )
+    if total.low - taken < own[1] and _grows(facts, supply, taken + own[1]):
+        return Room(None, SET_BY_A_LOOP.format(supply), lacks_number=False)
     if total.low - taken < own[1]:
         sure = total.high is not None and total.high - least < own[0]
         return Room(False, "", tier, total.low - taken, own[1], supply, facts.places[supply], sure=sure)
@@ -145,6 +151,12 @@ def room_on_tier(facts: DesignFacts, component: Component, count: int) -> Room |
         return Room(None, f"which devices of {tier} have a share left for one more")
     assumed = f"each member of {' and '.join(unsaid)} holds one of {tier} (`devices` is not stated)" if unsaid else ""
     return Room(True, "", tier, total.low - taken, own[1], supply, facts.places[supply], assumed=assumed)
+
+
+def _grows(facts: DesignFacts, supply: str, amount: Fraction) -> bool:
+    """Decides whether a loop sets a capacity and may raise it to an amount."""
+    most = facts.values[supply].high
+    return supply in facts.written and (most is None or most >= amount)
 
 
 def _devices(component: Component) -> tuple[Fraction, Fraction]:
