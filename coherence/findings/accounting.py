@@ -253,8 +253,7 @@ def _whole(things: Iterable[str], bare: Mapping[str, str]) -> Iterator[str]:
 def _of_loop(loop: Loop) -> Iterator[str]:
     for formula in names.loop_formulas(loop):
         yield from _heads(formula)
-    if loop.actuation:
-        yield from (word.text.split(".")[0] for word in (loop.actuation.signal, loop.actuation.evict) if word)
+    yield from (word.split(".")[0] for word in (loop.written, loop.evicted) if word)
 
 
 def _of_component(component: Component) -> Iterator[str]:

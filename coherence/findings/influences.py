@@ -28,7 +28,6 @@ from coherence.findings.proof_words import (
     RATE_WORDS,
     coming,
     ends_of_calls,
-    evicted,
     going,
     leaving,
     signals_in,
@@ -125,7 +124,7 @@ def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]
     changed: Callable[[Design, str], Iterator[str]] = {"loops": _set, "timers": _timed_event, "limits": _counted}[
         section
     ]
-    evicts = evicted(design.loops[name]) if section == "loops" else ""
+    evicts = design.loops[name].evicted if section == "loops" else ""
     stops = stopped(design, name) if section == "timers" else ""
     waits = section == "limits" and _makes_wait(design.limits[name])
     kind = WAIT if waits else STOP if stops else VALUE

@@ -73,7 +73,7 @@ def _loop_words(design: Design, loop: Loop) -> Iterator[str]:
         if signal in MEMBER_COUNTS:
             yield from [] if _moves_only(design, loop, path, up=False) else [coming(thing)]
             yield from [] if _moves_only(design, loop, path, up=True) else [leaving(thing)]
-    yield from [going(evicted(loop))] if evicted(loop) else []
+    yield from [going(loop.evicted)] if loop.evicted else []
 
 
 def _moves_only(design: Design, loop: Loop, path: str, *, up: bool) -> bool:
@@ -118,11 +118,6 @@ def leaving(thing: str) -> str:
 def going(thing: str) -> str:
     """Returns the word that stands for the eviction of a member of a thing."""
     return f"eviction of {thing}"
-
-
-def evicted(loop: Loop) -> str:
-    """Returns the thing whose members a loop evicts."""
-    return loop.actuation.evict.text if loop.actuation is not None and loop.actuation.evict is not None else ""
 
 
 def written(design: Design, name: str) -> Iterator[str]:

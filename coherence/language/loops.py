@@ -273,3 +273,9 @@ class Loop(Record):
         """Returns the signal that the loop writes, as it is stated; nothing where it writes none."""
         signal = self.actuation.signal if self.actuation is not None else None
         return signal.text if signal is not None else ""
+
+    @property
+    def evicted(self) -> str:
+        """Returns the thing whose members the loop evicts; nothing where it evicts none."""
+        evict = self.actuation.evict if self.actuation is not None else None
+        return evict.text if evict is not None else ""

@@ -81,9 +81,7 @@ def uncrossed(design: Design) -> frozenset[str]:
 def _touched(design: Design, loop: Loop) -> frozenset[str]:
     """Returns the things that a loop writes, evicts members of or reads."""
     read = (path for formula in names.loop_formulas(loop) for path in names_in(formula.tree))
-    signal = loop.actuation.signal if loop.actuation else None
-    evicted = loop.actuation.evict if loop.actuation else None
-    paths = (*read, *(word.text for word in (signal, evicted) if word is not None))
+    paths = (*read, *filter(None, (loop.written, loop.evicted)))
     return frozenset(names.resolve(path, design).partition(".")[0] for path in paths) - names.BUILT_IN
 
 

@@ -96,8 +96,8 @@ def _loop_edges(design: Design) -> Iterator[Edge]:
         if loop.written:
             thing, _, signal = loop.written.partition(".")
             yield Edge(loop.name, thing, f"writes {signal}")
-        if loop.actuation and loop.actuation.evict:
-            yield Edge(loop.name, loop.actuation.evict.text, "evicts")
+        if loop.evicted:
+            yield Edge(loop.name, loop.evicted, "evicts")
 
 
 def _component_edges(design: Design) -> Iterator[Edge]:

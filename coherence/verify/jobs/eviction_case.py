@@ -81,8 +81,8 @@ def evicting(design: Design) -> dict[str, list[Loop]]:
     """Returns the loops that evict members of each thing."""
     loops: dict[str, list[Loop]] = {}
     for loop in design.loops.values():
-        if loop.actuation and loop.actuation.evict:
-            loops.setdefault(loop.actuation.evict.text, []).append(loop)
+        if loop.evicted:
+            loops.setdefault(loop.evicted, []).append(loop)
     return loops
 
 

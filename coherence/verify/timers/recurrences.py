@@ -124,8 +124,7 @@ def away_for(component: Component) -> Fraction | None:
 
 
 def _of_loop(facts: DesignFacts, loop: Loop, thing: str, *, once: bool) -> Iterator[Recurrence]:
-    actuation, period = loop.actuation, loop.timescale.period if loop.timescale else None
-    evicted = actuation.evict.text if actuation is not None and actuation.evict is not None else ""
+    evicted, period = loop.evicted, loop.timescale.period if loop.timescale else None
     evicts = evicted != "" and evicted in (thing, _host(facts, thing))
     again = once or comes_back(facts.design.components.get(thing))
     if not evicts or not again or period is None or period.low <= 0:

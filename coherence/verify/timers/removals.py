@@ -269,8 +269,7 @@ def unbounded_departures(facts: DesignFacts, removal: Removal) -> list[Departure
 
 def held_back(facts: DesignFacts, removal: Removal) -> tuple[str, ...]:
     """Returns what a floor under those left does to each loop that evicts members: it holds their evictions back."""
-    evicts = {loop.name: loop.actuation.evict for loop in facts.design.loops.values() if loop.actuation}
-    names = [name for name, thing in evicts.items() if thing is not None and thing.text == removal.thing]
+    names = [loop.name for loop in facts.design.loops.values() if loop.evicted == removal.thing]
     floors = [limit.name for limit in removal.caps if limit.at_least is not None]
     return (f"{' and '.join(floors)} holds back what {' and '.join(names)} evicts",) if names and floors else ()
 

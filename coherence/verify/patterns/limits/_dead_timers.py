@@ -123,10 +123,9 @@ def _beside(design: Design, loop: CrashLoop, loops: tuple[CrashLoop, ...]) -> bo
     """Decides whether something else begins the thing again, or ends it, so that the limit counts that as well."""
     named = (timer.then.text.split() for timer in design.timers.values() if timer.then and timer != loop.timer)
     acted = any(loop.thing in words for words in named)
-    evicted = (each.actuation.evict for each in design.loops.values() if each.actuation is not None)
     return (
         acted
-        or any(thing is not None and thing.text == loop.thing for thing in evicted)
+        or any(each.evicted == loop.thing for each in design.loops.values())
         or len([other for other in loops if other.thing == loop.thing]) > 1
     )
 

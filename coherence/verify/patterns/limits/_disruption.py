@@ -62,8 +62,7 @@ def _evicts(facts: DesignFacts, limit: Limit) -> bool:
 @cached
 def _evicted(design: Design) -> frozenset[str]:
     """Returns things that some loop evicts."""
-    evictions = (loop.actuation.evict for loop in design.loops.values() if loop.actuation)
-    return frozenset(evict.text for evict in evictions if evict is not None)
+    return frozenset(loop.evicted for loop in design.loops.values() if loop.evicted)
 
 
 def _is_part(limit: Limit) -> bool:

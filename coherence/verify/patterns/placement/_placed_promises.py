@@ -137,7 +137,7 @@ def _broken(
 def _movers(subject: Subject, thing: str) -> Iterator[str]:
     """Yields the loops that evict members, and the timers that may take them from where they lie."""
     for loop in subject.design.loops.values():
-        if loop.actuation is not None and loop.actuation.evict is not None and loop.actuation.evict.text == thing:
+        if loop.evicted == thing:
             yield loop.name
     for timer in subject.design.timers.values():
         if timer.then is not None and thing in timer.then.text.replace(".", " ").split():

@@ -54,13 +54,12 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per loop that evicts a thing whose needs its trigger reads."""
-    evictors = [loop for loop in subject.design.loops.values() if loop.actuation and loop.actuation.evict]
+    evictors = [loop for loop in subject.design.loops.values() if loop.evicted]
     if not evictors:
         return
     facts = known(subject)
     for loop in evictors:
-        assert loop.actuation is not None
-        victim = subject.design.components.get(loop.actuation.evict.text) if loop.actuation.evict else None
+        victim = subject.design.components.get(loop.evicted)
         if victim is not None and isinstance(loop.trigger, Formula):
             case = _case(facts, loop, loop.trigger, victim)
             if case is not None:

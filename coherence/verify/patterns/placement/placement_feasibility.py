@@ -49,7 +49,6 @@ from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step, Verdict
-from coherence.findings.proof_words import evicted
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import needed
 from coherence.language.schema_kinds import Formula, Quantity, Word
@@ -159,7 +158,7 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
         bound = f"{len(placed.graph.edges)} states"
         return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, of, bound=bound)
     if placed.verdict == NONE:
-        evicts = [loop.name for loop in facts.design.loops.values() if evicted(loop) == thing]
+        evicts = [loop.name for loop in facts.design.loops.values() if loop.evicted == thing]
         if evicts and any(placement(one, low, high, evicted=True).verdict != NONE for one in tried):
             needs = f"which members {evicts[0]} takes is not followed: without it every number of {thing} has a place"
             return QUESTION.undecided(needs, places, (*of, *evicts))

@@ -101,13 +101,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _removes(loop: Loop) -> str:
     """Returns the thing whose members the loop takes away; empty where it takes none."""
-    actuation = loop.actuation
-    if actuation is None:
-        return ""
-    if actuation.evict is not None:
-        return actuation.evict.text
-    thing, _, signal = actuation.signal.text.partition(".") if actuation.signal is not None else ("", "", "")
-    steps = [actuation.by, *(rule.by for rule in loop.rules)]
+    if loop.actuation is None or loop.evicted:
+        return loop.evicted
+    thing, _, signal = loop.written.partition(".")
+    steps = [loop.actuation.by, *(rule.by for rule in loop.rules)]
     down = any(isinstance(step, Quantity) and step.low < 0 for step in steps)
     return thing if signal in SIZES and down else ""
 

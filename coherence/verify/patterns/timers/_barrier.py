@@ -84,7 +84,7 @@ def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
     pauses, gang = [], gang_of(design, thing)
     for loop in design.loops.values():
         owner, _, name = loop.written.partition(".")
-        if loop.actuation is not None and loop.actuation.evict is not None and loop.actuation.evict.text == thing:
+        if loop.evicted == thing:
             return f"whether the others of {thing} go on without the one that {loop.name} evicts"
         if gang is not None and owner != thing and any(owner == job.name for job in gang.members):
             return f"what {loop.name} does to {owner}, for which {thing} waits: they call each other"
