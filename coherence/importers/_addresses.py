@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.importers._kubernetes import Manifest, word
+from coherence.importers._kubernetes import Manifest, texts, word
 from coherence.importers._names import PROJECT, NamedWorkload, may_reach
 from coherence.importers._quantities import respelled
 from coherence.importers._sketch import Sketch
@@ -53,7 +53,7 @@ def _note_service(manifest: Manifest, labelled: Labelled, sketch: Sketch) -> Non
     known, (name, namespace) = sketch.names.addresses, (manifest.name.text, manifest.namespace)
     itself = NamedWorkload(manifest.kind, namespace, name)
     spec = _inner(manifest.root, "spec")
-    wanted = _texts(_inner(spec, "selector"))
+    wanted = texts(_inner(spec, "selector"))
     near: Sequence[tuple[NamedWorkload, Labels]] = ()
     if word(spec, "type") == "ExternalName" and (elsewhere := word(spec, "externalName")):
         known.elsewhere[itself] = elsewhere
@@ -73,7 +73,7 @@ def _workloads(manifest: Manifest) -> Iterator[tuple[NamedWorkload, Table, Label
     """Yields what an object that nothing else makes says of pods: its name, their specification, their labels."""
     root = manifest.root
     template = root if manifest.kind == "Pod" else _inner(root, "spec", "template")
-    pod, labels = _inner(template, "spec"), _texts(_inner(template, "metadata", "labels"))
+    pod, labels = _inner(template, "spec"), texts(_inner(template, "metadata", "labels"))
     if "containers" in pod and "ownerReferences" not in manifest.metadata:
         yield NamedWorkload(manifest.kind, manifest.namespace, manifest.name.text), pod, labels
 
@@ -227,7 +227,3 @@ def _tables(node: Node | None) -> list[Table]:
 
 def _named_tables(table: Table) -> list[tuple[str, Table]]:
     return [(name, node) for name, node in table.entries.items() if isinstance(node, Table)]
-
-
-def _texts(table: Table) -> dict[str, str]:
-    return {key: node.text for key, node in table.entries.items() if isinstance(node, Scalar)}

@@ -258,6 +258,12 @@ def word(table: Table, key: str) -> str:
     return found.text if isinstance(found, Scalar) else ""
 
 
+def texts(table: Table | None) -> dict[str, str]:
+    """Returns the keys of a table whose values are texts, such as labels, with these."""
+    entries = table.entries if table is not None else {}
+    return {key: node.text for key, node in entries.items() if isinstance(node, Scalar)}
+
+
 def objects(documents: Sequence[Document]) -> Iterator[tuple[Node, str]]:
     """Yields every object of the documents with its file; the items of a `List` are objects of their own."""
     for source in documents:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coherence.base.places import Place
 from coherence.importers._flags import read_flags
-from coherence.importers._kubernetes import FieldView, Manifest, word
+from coherence.importers._kubernetes import FieldView, Manifest, texts, word
 from coherence.importers._names import sanitised
 from coherence.importers._probes import probes
 from coherence.importers._programs import READERS
@@ -106,8 +106,7 @@ def _is_sidecar(container: Node) -> bool:
 def labels_of(template: FieldView | None) -> dict[str, str]:
     """Returns the labels by which selectors find the pods."""
     labels = template.inner("metadata", "labels") if template else None
-    entries = labels.node.entries if labels else {}
-    return {key: node.text for key, node in entries.items() if isinstance(node, Scalar)}
+    return texts(labels.node if labels else None)
 
 
 def _needs(containers: list[FieldView], place: Place) -> Node | None:
