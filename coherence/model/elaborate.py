@@ -115,6 +115,3 @@ def _instant_names(tree: Tree) -> list[str]:
         return [tree.path]
 
     return [name for child in children(tree) for name in _instant_names(child)]
-
-
-__all__ = ["elaborate"]

@@ -322,6 +322,3 @@ def _only(whole: Any, chosen: Iterable[str | int]) -> Any:
     if isinstance(whole, dict):
         return {name: whole[name] for name in chosen}
     return tuple(whole[number] for number in chosen)
-
-
-__all__ = ["SECTIONS", "Unit", "carry", "entries_of", "part_of", "parts", "units_of"]

@@ -214,6 +214,3 @@ def counter_by_name(name: str, values: np.ndarray) -> bool:
         return False
     steps = np.diff(values)
     return not len(steps) or bool((steps < 0).mean() <= 0.1)
-
-
-__all__ = ["Sources", "counter_by_name", "one_file", "read"]

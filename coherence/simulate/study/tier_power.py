@@ -41,9 +41,7 @@ class TierPower:
 
 def tier_powers(design: Design, program: Program, notes: list[str]) -> tuple[TierPower, ...]:
     """Returns the tiers that state their power; `notes` tell what is taken for granted, and what is not told."""
-    stated = [
-        tier for tier in design.tiers.values() if {"idle_power", "full_power", "sleep_power"} & tier.constants.keys()
-    ]
+    stated = [tier for tier in design.tiers.values() if not tier.constants.keys().isdisjoint(POWERS)]
     powers = (_tier_power(design, tier, program, notes) for tier in stated)
     return tuple(power for power in powers if power is not None)
 
@@ -155,6 +153,3 @@ def of_tiers(powers: Sequence[TierPower], program: Program, result: RequestResul
         yield (tier.name, "held by nobody", "%"), 100.0 * resting / tier.devices if tier.devices else 0.0
         if answers:
             yield (tier.name, "energy per answer", "J"), watts * time / answers
-
-
-__all__ = ["TierPower", "of_tiers", "tier_powers"]

@@ -150,6 +150,3 @@ def _hidden(
     steps = (Step(None, f"{binding.name} is full"), Step(None, f"{hidden.name} has room left: {why}"))
     evidence = arithmetic(numbers, witness=steps, certificate=certificate)
     return ask.conflict(message, places, (hidden.name, binding.name), evidence, certain=False, assumptions=assumed)
-
-
-__all__ = ["answers"]

@@ -172,6 +172,3 @@ def _windows(subject: Subject, limit: Limit, loop: CrashLoop, allowed: int) -> I
     needed = repairs.upward_round(allowed * loop.apart)
     proposal = repairs.proposal(repairs.rewrite(subject, window.place, needed, SECOND)) if window is not None else None
     yield from [proposal] if proposal is not None else []
-
-
-__all__ = ["answers", "unreached"]

@@ -76,6 +76,3 @@ def _answer(ask: Question, loop: Loop, formula: Formula, held: Held, workload: W
     certificate = Certificate(claim=f"(< {rational(lasts)} {rational(needed)})").script()
     evidence = arithmetic(numbers, witness=steps, certificate=certificate)
     return ask.conflict(message, places, (loop.name,), evidence, certain=False)
-
-
-__all__ = ["answers"]

@@ -169,6 +169,3 @@ def _conflict(
     return ask.conflict(
         message, places, names, evidence, certain=sure.certain, assumptions=sure.assumptions, repairs=edits
     )
-
-
-__all__ = ["answers"]
