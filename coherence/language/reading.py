@@ -9,7 +9,7 @@ from coherence.base.places import Place
 from coherence.base.reads import unnoted
 from coherence.language import call_cases, catalogue, dimensions, document, names, word_checks
 from coherence.language.design import Design
-from coherence.language.document import Document, Items, Node, Scalar, Table
+from coherence.language.document import Document, Items, Node, Table
 from coherence.language.implied import with_named_numbers
 from coherence.language.schema_kinds import Reading, read_record
 from coherence.language.workloads import Spread2, Workload
@@ -216,6 +216,3 @@ def _fill_table(document: Table, key: str, section: str, reading: Reading) -> No
             for n, child in block.entries.items()
         }
         document.entries[key] = Table(filled, block.keys, block.place)
-
-
-__all__ = ["Scalar", "check_together", "design_of", "is_design", "read_bytes", "read_design", "read_text"]

@@ -11,8 +11,8 @@ from coherence.base.reads import notes_reading
 from coherence.base.units import SECOND, shorten
 from coherence.language.document import Node, Scalar
 from coherence.language.expressions.parse import MAX_LENGTH
-from coherence.language.expressions.tree import Call, Compare, Name, Tree
-from coherence.language.schema_kinds import NAME, Formula, Kind, Quantity, Reading, scalar
+from coherence.language.expressions.tree import Call, Tree
+from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, scalar
 from coherence.language.value_kinds import DURATION, formula_of, parse_quantity
 from coherence.language.words import EVENTS
 
@@ -392,9 +392,3 @@ def _weight(match: re.Match[str]) -> int | None:
 
 
 PLACEMENT: Kind[PlacementRule] = Kind(_read_placement, {"type": "string"}, "a rule of placement")
-
-
-__all__ = [
-    "ADMISSION", "EVENT", "LINK", "NAME", "PLACEMENT", "PREEMPTION", "PROMISE", "Admission", "Admittance", "Compare",
-    "Event", "Name", "PlacementRule", "Preemption", "Promise", "SensorLink", "Spread", "Ties", "event_of",
-]  # fmt: skip

@@ -19,7 +19,7 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES
 from coherence.language.workloads import Randomness
 from coherence.model.model import EVERYTHING, Interval, interval
-from coherence.verify.facts.ranges import Values, enclosure, hull, point, unknown
+from coherence.verify.facts.ranges import enclosure, hull, point, unknown
 from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_of, writers, writers_by_thing
 
 COPIES = STATES["wanted"]  # what an autoscaler writes to choose how many members a thing has
@@ -285,9 +285,3 @@ def things(tree: Tree) -> Iterator[tuple[str, str]]:
         thing, _, signal = path.partition(".")
         if signal:
             yield thing, signal
-
-
-__all__ = [
-    "PLACED", "DesignFacts", "Values", "as_many", "copies", "known", "scalers", "scaling", "things",
-    "wanted",
-]  # fmt: skip

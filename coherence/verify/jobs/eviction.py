@@ -14,7 +14,6 @@ from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Tree, rename, walk
 from coherence.model.model import Interval
 from coherence.verify.facts.ranges import Values, truth
-from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.order_words import SteadyState
 from coherence.verify.jobs.placing import (
     Counts,
@@ -348,9 +347,3 @@ def needs_of(evicts: Evictor, constants: Mapping[str, Fraction]) -> str | None:
 
     own = {counted(evicts.thing, by) for by in evicts.labels}
     return next((path for path in names(evicts.trigger) if path not in own and path not in constants), None)
-
-
-__all__ = [
-    "BLOCKED", "CERTAIN", "IDLE", "MOVE", "NONE", "POSSIBLE", "UNKNOWN", "WAITS", "Chase", "Evictor", "NeedsError",
-    "acts", "acts_on_more", "always_acts", "chase", "counted", "evictor", "moves", "needs_of", "victims",
-]  # fmt: skip

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.verify.jobs.contest import Contest, JobKind, State
-from coherence.verify.jobs.contest_steps import ADMIT, endings, fits, nobody, steps
+from coherence.verify.jobs.contest_steps import endings, nobody, steps
 from coherence.verify.jobs.job_states import AWAY, holding, is_waiting
 from coherence.verify.jobs.livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN
-from coherence.verify.jobs.order_words import used
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore, trapped, way_to
 
 MOST_STATES, MOST_SWEPT, BOUND = 30_000, 40_000, 50
@@ -132,9 +131,3 @@ def sweep(contest: Contest, resource: str) -> tuple[tuple[int, str], ...]:
             break
         verdicts.append((amount, outcome.verdict))
     return tuple(verdicts)
-
-
-__all__ = [
-    "ADMIT", "CERTAIN", "NEVER", "NONE", "POSSIBLE", "UNKNOWN", "Standstill", "as_gangs", "fits", "gangs", "held_by",
-    "standstill", "sweep", "used", "waits",
-]  # fmt: skip

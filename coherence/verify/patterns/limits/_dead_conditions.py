@@ -25,7 +25,7 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.facts.ranges import Values, enclosure, truth
 from coherence.verify.facts.satisfiability import SatQuery as Asked
-from coherence.verify.facts.satisfiability import at_other_times, both, opposite
+from coherence.verify.facts.satisfiability import at_other_times, opposite
 from coherence.verify.facts.state_ranges import stated, whole
 from coherence.verify.patterns.limits._dead_values import is_clipped
 from coherence.verify.systems.literals import plainly_possible
@@ -322,6 +322,3 @@ def _repairs(subject: Subject, formula: Formula, tree: Tree, values: Values) -> 
     number = formula.tree.right
     repair = repairs.proposal(repairs.rewrite(subject, formula.at(number.span), middle, number.dimension))
     yield from [repair] if repair else []
-
-
-__all__ = ["answers", "both", "reachable"]

@@ -395,6 +395,3 @@ def _shorter(subject: Subject, limit: Limit, patience: Quantity, rate: Fraction)
         within = patience.low * Fraction(9, 10) if stated.dimension == patience.dimension else fits
         repair = repairs.proposal(repairs.change(subject, stated, repairs.downward_round(within))) if fits > 0 else None
         yield from [repair] if repair is not None else []
-
-
-__all__ = ["QUESTION", "QUESTIONS", "WAITING", "LoadedThing", "ask", "station_of"]

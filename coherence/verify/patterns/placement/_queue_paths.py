@@ -25,7 +25,7 @@ from coherence.verify.calls.call_graph import CANCELS, call_tree
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
-from coherence.verify.patterns.limits.overload import LoadedThing, station_of
+from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.member_rates import servers_of_member
 from coherence.verify.queues.offered_load import each_serves, offered
 

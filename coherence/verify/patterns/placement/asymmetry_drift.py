@@ -55,7 +55,7 @@ from coherence.language.call_cases import moved_by, weights
 from coherence.language.calls import Call
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, as_many, known
-from coherence.verify.patterns.limits.overload import LoadedThing, station_of
+from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.offered_load import OfferedRate, long_run_rate, offered, stated_rate
 
 QUESTION = Question("COH501", "asymmetry-drift", "ai.07 accelerator runtime control")

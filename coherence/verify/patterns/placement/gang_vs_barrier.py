@@ -42,20 +42,8 @@ from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import all_joined, saturated, standing
 from coherence.verify.jobs.contest import WAITING, Contest, JobKind, contest
 from coherence.verify.jobs.count_ranges import render_verdicts
-from coherence.verify.jobs.gangs import (
-    CERTAIN,
-    NEVER,
-    NONE,
-    POSSIBLE,
-    UNKNOWN,
-    Standstill,
-    as_gangs,
-    gangs,
-    held_by,
-    standstill,
-    sweep,
-)
-from coherence.verify.jobs.livelock import contested, variants
+from coherence.verify.jobs.gangs import NEVER, Standstill, as_gangs, gangs, held_by, standstill, sweep
+from coherence.verify.jobs.livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN, contested, variants
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.patterns.writers._pair import Numbers
 

@@ -127,7 +127,7 @@ def absences(subject: Subject) -> Iterator[Finding]:
 
 
 def _pools(facts: DesignFacts) -> list[LoadedThing]:
-    from coherence.verify.patterns.limits.overload import station_of
+    from coherence.verify.queues.loaded_things import station_of
 
     return [pool for name in facts.design.components if (pool := station_of(facts, name)) is not None]
 

@@ -54,7 +54,7 @@ from coherence.language.design import Limit
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.patterns.limits.overload import LoadedThing, station_of
+from coherence.verify.queues.loaded_things import LoadedThing, station_of
 
 if TYPE_CHECKING:
     from coherence.verify.patterns.placement._held_members import MemberCount

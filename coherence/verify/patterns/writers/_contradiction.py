@@ -17,9 +17,8 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language import names as paths
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
-from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Compare, Name, Number, Tree
-from coherence.verify.actions.loop_directions import DOWN, UP, Move, loop_trigger
+from coherence.verify.actions.loop_directions import UP, Move, loop_trigger
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.satisfiability import SatQuery as Asked
 from coherence.verify.facts.satisfiability import SatState, both, sat_query, solve_query
@@ -205,9 +204,3 @@ def state_steps(clash: Clash, values: Mapping[str, str]) -> tuple[Step, ...]:
             Step(move.writer.period, f"{move.name} {verb(move)} {move.writer.signal}{size} ({condition_text(move)})")
         )
     return (*steps, Step(None, "the state is as before: both act again"))
-
-
-__all__ = [
-    "DOWN", "Apart", "Clash", "NotExactError", "apart_repairs", "clash", "exclusive_repairs", "one_thing", "opposed",
-    "outside", "places", "proved", "shown", "state_steps",
-]  # fmt: skip
