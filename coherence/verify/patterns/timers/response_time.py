@@ -89,6 +89,12 @@ class ResponsePath:
         return next((link.missing for link in self.chain if link.missing and (late or link.inner is None)), "")
 
     @property
+    def keeps(self) -> bool:
+        """Returns whether it comes in time by what is stated, and nothing ends a timer on it first."""
+        in_time = self.window.latest is not None and self.window.latest <= self.limit
+        return in_time and not self.unless and not self.missing
+
+    @property
     def of(self) -> tuple[str, ...]:
         return (*dict.fromkeys(_overrun.deciding(self.chain)), self.promise.name)
 
@@ -163,7 +169,7 @@ def _answer(
         first = promise.first.text if promise.first else ""
         place = promise.place.labelled("nothing in the design ties the two together")
         return QUESTION.undecided(f"{needs} '{first}'", (place,), (promise.name,))
-    way = min(ways, key=lambda way: (way.window.latest is None, way.window.latest or 0))
+    way = min(ways, key=lambda way: (not way.keeps, way.window.latest is None, way.window.latest or 0))
     quick = min(kind, key=lambda way: way.reached.latest or way.reached.earliest)
     late = all(w.reached.latest is not None and w.reached.latest > w.limit for w in kind)
     if late and beside:
