@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_clock, render_quantity
 from coherence.base.places import Place
-from coherence.findings.finding import Evidence, Finding, Grade, Step
+from coherence.findings.finding import Evidence, Finding, Grade, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Loop, Relay
 from coherence.language.expressions import names as names_of
@@ -80,7 +81,8 @@ def _answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     outcome = decide(model, promise, time_limit=subject.time_limit)
     match outcome:
         case Refuted():
-            return _conflict(question, subject, promise, outcome, places)
+            asked_for = _within_limits(question, subject, promise, places) if subject.design.limits else None
+            return asked_for or _conflict(question, subject, promise, outcome, places)
         case Proved():
             evidence = Evidence(Grade.PROVED, outcome.method, certificate=outcome.certificate)
             close = ", with no margin: a limit is approached and never reached" if outcome.touching else ""
@@ -103,6 +105,22 @@ def _answer(question: Question, subject: Subject, promise: Promise) -> Finding:
                     f"{promise.text}: {outcome.reason}", places, (promise.name, *names), bound=outcome.bound
                 )
             )
+
+
+def _within_limits(question: Question, subject: Subject, promise: Promise, places: tuple[Place, ...]) -> Finding | None:
+    """Returns what to ask where no run breaks the promise within the limits on what loops write; else None."""
+    from coherence.verify.promises.within_limits import within_limits  # only where a run breaks a promise beside limits
+
+    within = within_limits(subject.design, subject.model, condition_of(subject.model, promise))
+    if within is None:
+        return None
+    design, limits, writers = within
+    if _answer(question, replace(subject, design=design), promise).verdict is Verdict.CONFLICT:
+        return None
+    bounds = " and ".join(f"{limit.at_most} ({limit.name})" for limit in limits)
+    needs = f"needs bounds of {' and '.join(writers)} up to {bounds}, or no limit: beyond it {promise.text} is broken"
+    where = (*places, *(limit.place.labelled("turns away what is beyond") for limit in limits))
+    return question.undecided(needs, where, (promise.name, *writers, *(limit.name for limit in limits)))
 
 
 def _in_floats(question: Question, subject: Subject, promise: Promise, places: tuple[Place, ...]) -> Finding | None:
