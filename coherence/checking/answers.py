@@ -2,7 +2,8 @@
 
 The findings of a module stand in the query table of the design that it was asked about, with the sections of the
 design that it read.  After an edit those stand whose sections have the same entries as before; the others are asked
-again.
+again.  What is looked at for every answer, the omissions of parts and budgets that let nobody go, is put to what the
+module said afterwards, so that its own answer stands wherever that differs.
 """
 
 from __future__ import annotations
@@ -62,10 +63,14 @@ def _absences(module: QuestionModule, subject: Subject) -> ModuleAnswer:
 
 def ask_once(subject: Subject, module: QuestionModule) -> ModuleAnswer:
     """Returns the findings of a module about a design, asked where they are not known.  Raises InputError."""
-    query, rows = (ask_once, module.name), subject.queries.rows
-    if query in rows and repairs_are_asked() and not rows[query].value.repairs:
+    own, rows = (_own_answer, module.name), subject.queries.rows
+    if own in rows and repairs_are_asked() and not rows[own].value.repairs:
         rows.clear()  # what it was computed from may hold conflicts without repairs as well
-    return subject.queries.get(query, lambda: _ask(module, subject))
+
+    def asked() -> ModuleAnswer:
+        return _completed(subject.queries.get(own, lambda: _own_answer(module, subject)), subject.design)
+
+    return subject.queries.get((ask_once, module.name), asked)
 
 
 def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[Basis]:
@@ -101,7 +106,7 @@ def carry_over(previous: Design, edited: Design) -> None:
     """Gives an edited design the findings about the previous one whose modules read nothing that differs."""
     changed = changed_fields(previous, edited)
     for query, row in previous.queries.rows.items():
-        if isinstance(query, tuple) and query[0] is ask_once and not row.fields & changed:
+        if isinstance(query, tuple) and query[0] in (ask_once, _own_answer) and not row.fields & changed:
             edited.queries.carry(previous.queries, query)
 
 
@@ -121,6 +126,16 @@ def _same(section: Any, other: Any) -> bool:
 
 
 def _ask(module: QuestionModule, subject: Subject) -> ModuleAnswer:
+    return _completed(_own_answer(module, subject), subject.design)
+
+
+def _completed(answer: ModuleAnswer, design: Design) -> ModuleAnswer:
+    """Returns what a module said with the omissions of parts, and without answers about what evicts nobody."""
+    possible = (held_back(finding, design) for finding in answer.findings)
+    return replace(answer, findings=tuple(with_omissions(finding, design) for finding in possible))
+
+
+def _own_answer(module: QuestionModule, subject: Subject) -> ModuleAnswer:
     with recorded_cuts() as cuts:
         findings = _findings(module, subject)
     unclear = cuts.happened and not (findings and all(f.verdict.decides for f in findings))
@@ -146,9 +161,7 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
         runs = module.questions[0].slow
         with at_most(min(run.left, SHARE * subject.time_limit) + GRACE, processor=True):
             answers = itertools.islice(_in_time(on_every_side(module.ask, subject), run), MOST_ANSWERS)
-            standing = (taken_back(answer, subject.design) if runs else answer for answer in answers)
-            possible = (held_back(answer, subject.design) for answer in standing)
-            findings.extend(with_omissions(answer, subject.design) for answer in possible)
+            findings.extend(taken_back(answer, subject.design) if runs else answer for answer in answers)
         if len(findings) == MOST_ANSWERS:
             findings.append(_undecided(module, subject, UsageError(f"{MOST_ANSWERS} answers are given, and no more")))
     except InputError:
