@@ -103,10 +103,10 @@ class _NotedAttribute:
             return self
         own = value.__dict__
         if _ACTIVE:
-            place = own["place"]
-            _ACTIVE[-1].places[id(place)] = place
-            for also in own.get("also", ()):
-                _ACTIVE[-1].places[id(also)] = also
+            places, place = _ACTIVE[-1].places, own["place"]
+            places[id(place)] = place
+            if "also" in own:
+                places.update((id(also), also) for also in own["also"])
         return own[self.name]
 
     def __set__(self, value: Any, content: Any) -> None:

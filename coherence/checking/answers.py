@@ -63,14 +63,14 @@ def _absences(module: QuestionModule, subject: Subject) -> ModuleAnswer:
 
 def ask_once(subject: Subject, module: QuestionModule) -> ModuleAnswer:
     """Returns the findings of a module about a design, asked where they are not known.  Raises InputError."""
-    own, rows = (_own_answer, module.name), subject.queries.rows
-    if own in rows and repairs_are_asked() and not rows[own].value.repairs:
+    by_itself, rows = (_own_answer, module.name), subject.queries.rows
+    if by_itself in rows and repairs_are_asked() and not rows[by_itself].value.repairs:
         rows.clear()  # what it was computed from may hold conflicts without repairs as well
 
-    def asked() -> ModuleAnswer:
-        return _completed(subject.queries.get(own, lambda: _own_answer(module, subject)), subject.design)
+    def completed() -> ModuleAnswer:
+        return _completed(subject.queries.get(by_itself, lambda: _own_answer(module, subject)), subject.design)
 
-    return subject.queries.get((ask_once, module.name), asked)
+    return subject.queries.get((ask_once, module.name), completed)
 
 
 def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[Basis]:

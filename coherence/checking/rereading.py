@@ -117,7 +117,8 @@ def _put(previous: Design, touched: Sequence[Unit], entries: Design, text: str) 
     if same:
         carry(previous, design, touched)
         accounting.carry(previous, design, ((unit.section, unit.name) for unit in touched))
-    design.queries.carry(previous.queries, (has_anchors,))  # an edit with anchors has the whole text read
+    for query in (has_anchors, takes_names):  # an edit with one of these has the whole text read
+        design.queries.carry(previous.queries, (query,))
     _check(design, touched, same=same)
     return design
 

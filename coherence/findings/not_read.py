@@ -7,7 +7,6 @@ question looks at many entries before it finds those that it is about.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,7 +20,6 @@ from coherence.language.entries.leaves import DesignLeaf, leaves
 POLICIES = ("loops", "calls", "timers", "limits", "promises")
 ANSWERED = ("promises", "limits", "timers")  # what is written to be kept: each is owed an answer
 LISTED = ("prices", "telemetry")  # what other commands are for
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -126,10 +124,9 @@ def _about(entry: Entry, lines: Collection[tuple[str, int]], basis: Basis) -> bo
     return basis.of is None or section not in POLICIES or name in basis.of or not basis.spots.isdisjoint(lines)
 
 
-def _mentioned(own: Iterable[DesignLeaf], things: Collection[str]) -> frozenset[str]:
+def _mentioned(own: Iterable[DesignLeaf], things: frozenset[str]) -> frozenset[str]:
     """Returns the things that an entry names or is."""
-    words = {word for leaf in own for word in (leaf.entry, *_NAME.findall(leaf.text))}
-    return frozenset(words & frozenset(things))
+    return frozenset().union(*(leaf.words for leaf in own)) & things
 
 
 def _line(leaf: DesignLeaf, reasons: Reasons, *, whole: bool, touching: bool) -> NotRead:

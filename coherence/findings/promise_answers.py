@@ -23,6 +23,8 @@ def promise_answers(design: Design, findings: Iterable[Finding]) -> dict[str, Fi
     lines = {line for _, line, _ in spots}
     named = design.promises.keys() - design.loops.keys() - design.components.keys()
     for finding in findings if spots else ():
+        if named.isdisjoint(finding.of) and lines.isdisjoint([place.line for place in finding.places]):
+            continue
         possible = finding.code in TOGETHER and finding.verdict is Verdict.PROVED
         for name in _promises_of(named, finding, spots, lines) if finding.verdict in ORDER and not possible else ():
             known = worst.get(name)

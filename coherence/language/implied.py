@@ -15,6 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.base.number_text import render_seconds
+from coherence.base.queries import cached
+from coherence.base.reads import unnoted
 from coherence.base.units import ONE, SECOND
 from coherence.language import names
 from coherence.language.design import Actuation, Component, Design, Job, Loop, Timer, needed
@@ -158,6 +160,8 @@ def with_named_numbers(design: Design) -> Design:
     )  # fmt: skip
 
 
+@cached
+@unnoted()
 def takes_names(design: Design) -> bool:
     """Returns whether a number is stated by an expression: an edit elsewhere may change it."""
     from coherence.language.shared_rates import ComputedQuantity, ScaledRate

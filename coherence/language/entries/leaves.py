@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from coherence.base.places import Place
 from coherence.base.records import Record
 from coherence.language.design import Design
 
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
 FOREIGN = "models/"  # where the files of parts stand
 
 
@@ -25,6 +28,11 @@ class DesignLeaf:
     key: str
     place: Place
     text: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Returns the names in the text, and that of the entry; known once, for an edit leaves most entries."""
+        return frozenset((self.entry, *_NAME.findall(self.text)))
 
     @property
     def own(self) -> bool:
@@ -72,10 +80,9 @@ def _title(entry: Record) -> str:
 def values_of_entry(section: str, entry: str, content: Any, *, key: str = "") -> Iterator[DesignLeaf]:
     """Yields the values of one entry, or of what stands under a key of it."""
     if isinstance(content, Record):
-        rest = {field.name for field in content.keys.values() if field.rest}
-        for name, inner in _fields(content):
-            below = key if content.keys[name].name in rest else _joined(key, name)
-            yield from values_of_entry(section, entry, inner, key=below)
+        yield from content.queries.get(
+            (values_of_entry, section, entry, key), lambda: tuple(_of_record(section, entry, content, key))
+        )
     elif isinstance(content, dict):
         for name, inner in content.items():
             yield from values_of_entry(section, entry, inner, key=_joined(key, name))
@@ -84,6 +91,13 @@ def values_of_entry(section: str, entry: str, content: Any, *, key: str = "") ->
             yield from values_of_entry(section, entry, inner, key=key)
     elif (place := getattr(content, "place", None)) is not None:
         yield DesignLeaf(section, entry, key, place, _text(content))
+
+
+def _of_record(section: str, entry: str, content: Record, key: str) -> Iterator[DesignLeaf]:
+    rest = {field.name for field in content.keys.values() if field.rest}
+    for name, inner in _fields(content):
+        below = key if content.keys[name].name in rest else _joined(key, name)
+        yield from values_of_entry(section, entry, inner, key=below)
 
 
 def _joined(key: str, name: str) -> str:

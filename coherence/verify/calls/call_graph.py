@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from coherence.base.graphs import components, reached
 from coherence.base.places import Place
+from coherence.base.reads import ValueReads
 from coherence.language.call_cases import CallCase, cases_of_callers
 from coherence.language.design import Design
 from coherence.language.roles import unknown_activities
@@ -167,6 +168,11 @@ class CallTree:
     @cached_property
     def _leading(self) -> dict[str, Collection[str]]:
         """Starts the table of what leads to each thing."""
+        return {}
+
+    @cached_property
+    def known_ways(self) -> dict[tuple[str, str], tuple[Any, ValueReads]]:
+        """Starts the table of the ways between two things, with what they were found from (`paths.ways`)."""
         return {}
 
 

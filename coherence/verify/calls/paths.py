@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise, product
 from math import prod
 
+from coherence.base.reads import ValueReads, apart, note
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.call_cases import case_share, is_conditional, render_order
 from coherence.language.design import Call
@@ -43,7 +44,16 @@ class Ways:
 
 
 def ways(tree: CallTree, source: str, target: str) -> Ways:
-    """Returns every way along calls from `source` to `target`."""
+    """Returns every way along calls from `source` to `target`; found once for each two."""
+    known: tuple[Ways, ValueReads] | None = tree.known_ways.get((source, target))
+    if known is None:
+        known = tree.known_ways[source, target] = apart(lambda: _ways(tree, source, target))
+    routes, reads = known
+    note(reads)
+    return routes
+
+
+def _ways(tree: CallTree, source: str, target: str) -> Ways:
     if target not in tree.below(source):
         return Ways(())
     useful = tree.leading_to(target)

@@ -119,8 +119,12 @@ class AmplifiedLoad:
         return numbers
 
 
-def loads(subject: Subject, tree: CallTree) -> Iterator[AmplifiedLoad]:
-    """Yields every workload with a rate against every callee with a capacity."""
+def loads(subject: Subject, tree: CallTree) -> tuple[AmplifiedLoad, ...]:
+    """Returns every workload with a rate against every callee with a capacity; found once for each design."""
+    return subject.queries.get(loads, lambda: tuple(_loads(subject, tree)))
+
+
+def _loads(subject: Subject, tree: CallTree) -> Iterator[AmplifiedLoad]:
     for workload in subject.design.workload.values():
         if workload.rate is not None and workload.name in tree.of_caller:
             for callee in tree.work:

@@ -61,7 +61,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     yield from _unknown_causes(subject)
     from coherence.verify.patterns.calls._load_amplification import loads
 
-    overloads = list(loads(subject, call_tree(subject.design)))
+    overloads = loads(subject, call_tree(subject.design))
     if overloads:
         from coherence.verify.patterns.calls._metastable import answer  # the closed forms, only where there is a load
 

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from coherence.base.queries import cached
 from coherence.base.units import SECOND
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject
@@ -103,13 +104,20 @@ def _counted(subject: Subject, limit: Limit) -> str:
 
 def _written(design: Design, loop: Loop) -> str:
     """Returns the count that a loop writes of a thing that is called or has members, where only loops read it."""
-    thing, _, word = loop.written.partition(".")
-    component = design.components.get(thing) if word and word not in IN_LOOPS else None
-    if component is None or component.part is not None or thing not in _called(design) or not counts_members(loop):
+    thing, word = _count_written(loop)
+    component = design.components.get(thing) if word else None
+    if component is None or component.part is not None or thing not in _called(design):
         return ""
     if f"{thing}.{word}" in wanted(writers_by_thing(design).get(thing, {}), thing):
         return ""
     return f"{thing}.{word}" if _read_beside_loops(design).isdisjoint((word, f"{thing}.{word}")) else ""
+
+
+@cached
+def _count_written(loop: Loop) -> tuple[str, str]:
+    """Returns thing and word of the count that a loop writes; nothing where it writes none, or the word is known."""
+    thing, _, word = loop.written.partition(".")
+    return (thing, word) if word and word not in IN_LOOPS and counts_members(loop) else ("", "")
 
 
 def _called(design: Design) -> frozenset[str]:
