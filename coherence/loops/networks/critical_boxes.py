@@ -190,7 +190,7 @@ def _radius(char: Characteristic, spread: _Spread) -> float:
         bound = spread.beyond(radius)
         if (
             np.all(np.isfinite(bound))
-            and feedback_bound(bound[:, None] * np.abs(char.gains), weights, bound, char) < 0.9
+            and feedback_bound(bound[:, None] * np.abs(char.gains), weights, bound, char, 0.9) <= 0.9
         ):
             return radius
         radius *= 1.3

@@ -112,27 +112,34 @@ def closing_radius(char: Characteristic, sigma: float) -> float:
     limit = _feedback(char, inverse, late)
     if limit >= 1 - 1e-6:
         return math.inf
+    enough = max(0.5, (1 + limit) / 2)
     for _ in range(200):
         bound, inverse = char.transfer_bound(sigma, radius)
-        if _feedback(char, inverse, bound) <= max(0.5, (1 + limit) / 2):
+        if _feedback(char, inverse, bound, enough) <= enough:
             return radius
         radius *= 1.3
     return math.inf
 
 
-def _feedback(char: Characteristic, inverse: Reals, bound: Reals) -> float:
-    return feedback_bound(np.abs(inverse) @ (bound[:, None] * np.abs(char.gains)), inverse, bound, char)
+def _feedback(char: Characteristic, inverse: Reals, bound: Reals, enough: float = 0.0) -> float:
+    return feedback_bound(np.abs(inverse) @ (bound[:, None] * np.abs(char.gains)), inverse, bound, char, enough)
 
 
-def feedback_bound(absolute: Reals, inverse: Reals, bound: Reals, char: Characteristic) -> float:
-    """Returns an upper bound of the spectral radius of X diag(g) K for all |g_i| <= bound_i."""
+def feedback_bound(absolute: Reals, inverse: Reals, bound: Reals, char: Characteristic, enough: float = 0.0) -> float:
+    """Returns an upper bound of the spectral radius of X diag(g) K for all |g_i| <= bound_i.
+
+    `enough`: whether the bound is above it is all that is asked (0: the bound itself).
+    """
     weights = np.ones(char.size)
     best = math.inf
     for _ in range(30):
         image = absolute @ weights
-        best = min(best, float(np.max(image / weights)))
-        if best == 0:
-            return 0.0
+        ratios = image / weights
+        best = min(best, float(ratios.max()))
+        if best <= enough:
+            return best
+        if enough and ratios.min() > enough:  # so is the spectral radius of `absolute` (Collatz and Wielandt)
+            break
         weights = image / np.max(image) + weights / np.max(weights) * 0.3 + 1e-9
     if char.size > 2:
         best = min(best, float(np.linalg.norm(inverse, 2) * np.max(bound, initial=0.0) * char.coupling_norm))
