@@ -28,6 +28,7 @@ MOST_PERIODS = 6
 MOST_POWERS = 64
 MOST_UNTIL_REST = 400  # instants; where nothing ends a flow they are twice as late each time
 ROUNDED = 1e-9  # room of a norm in floats
+WAITS = 4  # longest waits for a condition, beside the laps of a run: two cycles of two loops that each wait so long
 DELAYS = 16  # horizons of what a run remembers, beside its laps: four laps of a loop that swings in four delays
 LATE_LAPS = 24  # before the end of a long run: from here on a copy of it is kept
 
@@ -194,8 +195,11 @@ def resting_run(model: Model, choices: Choices, *, watched: Sequence[Tree] = (),
 
 
 def end_of(run: Execution, span: Fraction) -> Fraction:
-    """Returns when a run of this span ends that remembers its past: a delayed loop swings in a few of its delays."""
-    return span + DELAYS * (run.horizon or 0)
+    """Returns when a run of this span ends that remembers its past: a delayed loop swings in a few of its delays.
+
+    A loop that waits for a condition (`for h`) swings in a few of these waits.
+    """
+    return span + DELAYS * (run.horizon or 0) + WAITS * run.longest
 
 
 def looked_at(run: Execution, instant: Instant, tree: Tree) -> tuple[Any, Any]:
