@@ -59,6 +59,24 @@ def test_what_read_another_section_is_not_asked_again() -> None:
     assert len(seen) == 1
 
 
+def test_what_is_looked_at_for_every_answer_has_no_module_asked_again() -> None:
+    text = f"{TEXT}loops:\n  o: {{trigger: c.d > 3, actuation: {{signal: e.f, to: 1}}}}\n"
+    before = read_text(text)
+    after = reread(before, text.replace("> 3", "> 4"))
+    limits, seen = module("limits")
+
+    def proves(subject: Subject) -> Iterable[Finding]:
+        for finding in limits.ask(subject):
+            yield replace(finding, verdict=Verdict.PROVED)
+
+    proving = replace(limits, ask=proves)
+    answer = ask_once(Subject(before), proving)
+    carry_over(before, after)
+    assert changed_fields(before, after) == {"loops", "text"}
+    assert ask_once(Subject(after), proving) == answer
+    assert len(seen) == 1
+
+
 def test_what_read_the_edited_section_is_asked_again() -> None:
     before = read_text(TEXT)
     after = reread(before, TEXT.replace("3 s", "4 s"))
