@@ -12,7 +12,8 @@ without a cycle has no endless path.  Of a command that lands later a look sees 
 Derivation of no rest: let the commands stand still for ever at a node.  Then what looks back, however far, sees that
 node, a condition that holds has held for long enough, a window holds recommendations on one side of the command, and a
 cooldown is over.  So a loop whose condition holds there and whose law gives another value writes it after all.  Where
-that is so at each node, commands change for ever; they have finitely many values, so one of them turns for ever.
+that is so at each node, commands change for ever; they have finitely many values, so one of them turns for ever.  What
+loops outside a group write may go on changing meanwhile: it is any of its values beside those of the group.
 
 Limit cases: one loop that sets one value has one edge into it; two loops that undo each other have a cycle, and no node
 without a way on.  With a constant of a range each look takes any value of it: its range is halved where that decides
@@ -43,15 +44,13 @@ from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
 from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.slices import modes_read
 from coherence.simulate.execute.starts import integers
-from coherence.verify.convergence.command_moves import bounds_of
-from coherence.verify.convergence.expression_looks import at_any_look, at_rest
+from coherence.verify.convergence.expression_looks import IDLE, at_any_look, at_rest, ranges_at_looks
 from coherence.verify.convergence.state_limits import limits_of
 from coherence.verify.facts.ranges import enclosure, hull, point, truth, with_ranges
 from coherence.verify.facts.satisfiability import SatQuery
 
 HOW = "every value that loops can give their commands, in any order, with any phases"
 LAWS = ("step", "set", "rules", "proportional")
-IDLE = ("none", "unset")
 ANY_TIME = ("`phase`", "`period`", "`cooldown`", "`rank`")  # of these, any value makes a path of the same graph
 MOST_NODES, MOST_EDGES, MOST_PARTS, MOST_CLAIMS = 3_000, 16_000, 64, 12_000
 MOST_TEXT = 2_000_000  # characters of a certificate
@@ -94,19 +93,21 @@ def follow_commands(model: Model, loops: Sequence[SampledLoop], late: Callable[[
     if not acting or any(loop.law not in LAWS for loop in acting):
         return None
     try:
-        return _answer(model, acting, late)
+        return _answer(model, acting, [loop.signal for loop in loops], late)
     except NotExactError:
         return None
 
 
-def _answer(model: Model, acting: Sequence[SampledLoop], late: Callable[[], bool]) -> GraphAnswer | None:
+def _answer(
+    model: Model, acting: Sequence[SampledLoop], own: Sequence[str], late: Callable[[], bool]
+) -> GraphAnswer | None:
     whole = _Graph(model, acting, {}, late)
     if (settled := _settled(whole)) is not None:
         return settled
     if not whole.ends():
         if (drifted := _after_drifts(whole)) is not None:
             return drifted
-        if not whole.rests():
+        if not whole.stand_still(own):
             return GraphAnswer(whole.signals, (), len(whole.edges))
     return _in_parts(whole)
 
@@ -201,7 +202,7 @@ class _Graph:
 
     def __post_init__(self) -> None:
         self.signals = tuple(self.model.commands)
-        self.known = _known(self.model, self.part)
+        self.known = ranges_at_looks(self.model, self.part)
         landing = any(loop.lands for loop in self.acting)
         if landing and any(loop.law == "proportional" for loop in self.acting):
             raise NotExactError("a proportional law counts from what landed")
@@ -297,17 +298,30 @@ class _Graph:
 
     def rests(self) -> list[Node]:
         """Returns the nodes at which commands may stand still: no loop is known to go on."""
-        return sorted(node for node in self.edges if not any(self._goes_on(moves, node) for moves in self.moves))
+        return sorted(node for node in self.edges if not self._any_goes_on([node], self.signals))
 
-    def _goes_on(self, moves: Sequence[_Move], node: Node) -> bool:
-        values, loop = self._values(node), moves[0].loop
+    def stand_still(self, own: Sequence[str]) -> bool:
+        """Decides whether these commands may stand still, at one value each, whatever the others do meanwhile."""
+        alike, at = dict[Node, list[Node]](), [n for n, path in enumerate(self.signals) if path in own]
+        for node in self.edges:
+            alike.setdefault(tuple(node[n] for n in at), []).append(node)
+        return not all(self._any_goes_on(nodes, own) for nodes in alike.values())
+
+    def _any_goes_on(self, nodes: Sequence[Node], own: Sequence[str]) -> bool:
+        """Decides whether a loop that writes one of these commands, alike at all nodes, is known to go on."""
+        spans = (hull(map(point, ends)) for ends in zip(*nodes, strict=True))
+        values = ChainMap(dict(zip(self.signals, spans, strict=True)), self.known)
+        return any(self._goes_on(moves, values) for moves in self.moves if moves and moves[0].loop.signal in own)
+
+    def _goes_on(self, moves: Sequence[_Move], values: Mapping[str, Interval]) -> bool:
+        loop = moves[0].loop
         if loop.rates or loop.mode != "always":
             return False  # it may have written all that it ever writes
         if self.flows:
             flows = {path: at_rest(self.model, flow) for path, flow in self.flows.items()}
             values = with_ranges(values, limits_of(self.model, flows, values))
-        now = node[self.signals.index(loop.signal)]
-        limits = self.model.commands[loop.signal].range
+        now, limits = values[loop.signal].low, self.model.commands[loop.signal].range
+        assert now is not None
         for move in moves:
             holds = _holds(move.still, values)
             if holds:
@@ -346,17 +360,13 @@ class _Graph:
         for move in itertools.chain.from_iterable(self.moves):
             holds = _holds(move.seen, values)
             when, read, _ = move.seen
-            if when is not None and holds is not None and _is_ground(when, numbers):
+            if when is not None and holds is not None and numbers.keys() >= set(names(when)):
                 condition = lower_smt(_filled(when, numbers))
                 yield condition if holds else f"(not {condition})"
-            if holds and read is not None and _is_ground(read, numbers):
+            if holds and read is not None and numbers.keys() >= set(names(read)):
                 span = enclosure(read, values)
                 if span.exact and span.low is not None:
                     yield f"(= {lower_smt(_filled(read, numbers))} {rational(span.low)})"
-
-
-def _is_ground(tree: Tree, numbers: Mapping[str, Tree]) -> bool:
-    return all(name in numbers for name in names(tree))
 
 
 def _filled(tree: Tree, numbers: Mapping[str, Tree]) -> Tree:
@@ -375,18 +385,6 @@ def _wanted(formula: Tree, trees: _Trees, values: Mapping[str, Interval], now: F
 
 def _clipped(end: Fraction | None, bounds: Interval, limits: Interval) -> Fraction | None:
     return None if end is None else limits.clip(bounds.clip(end))
-
-
-def _known(model: Model, part: Mapping[str, Interval]) -> dict[str, Interval]:
-    """Returns the range of each constant and state, and of what a command may have been."""
-    known = {path: constant.range for path, constant in model.constants.items()}
-    known |= {path: state.range for path, state in model.states.items()} | dict(part)
-    known |= dict.fromkeys(model.inputs, EVERYTHING)
-    for path, command in model.commands.items():
-        writers = [loop for loop in model.loops if loop.signal == path and loop.law not in IDLE]
-        ends = [bounds_of(model, loop) for loop in writers]
-        known[f"{path} before"] = hull([command.initial, *ends])
-    return known
 
 
 def _starts(model: Model, path: str) -> list[Fraction]:
