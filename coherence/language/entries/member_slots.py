@@ -28,6 +28,11 @@ class MemberSlots:
         """Returns the number of requests as people write it."""
         return f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
 
+    def assumed(self, thing: str) -> tuple[str, ...]:
+        """Returns what a proof takes for granted that counts several requests of each member."""
+        together = f"a request of {thing} takes its time, also where its member works on {self.text} at once"
+        return (together,) if self.high > 1 else ()
+
 
 ALONE = MemberSlots()
 
@@ -54,6 +59,11 @@ def member_slots(design: Design, thing: str) -> MemberSlots | None:
     if not stated:
         return ALONE
     return MemberSlots(min(q.low for q in stated), min(q.high for q in stated), tuple(limits))
+
+
+def limits_of_all(design: Design, thing: str) -> list[Limit]:
+    """Returns the limits on what is in work at a thing that do not say how much of it each member works on."""
+    return [limit for limit in _in_work(design).get(thing, []) if _of_one_member(design, thing, limit) is None]
 
 
 def is_counted_by_loops(design: Design, thing: str) -> bool:

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from coherence.language.design import Limit
 from coherence.language.entries.member_slots import ALONE, MemberSlots, is_counted_by_loops
-from coherence.language.schema_kinds import Quantity
+from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.model.model import Interval
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.facts.design_facts import DesignFacts, copies, scaling
 from coherence.verify.facts.limits import in_flight_limits, perhaps_in_flight
@@ -22,7 +23,8 @@ from coherence.verify.queues.offered_load import OfferedRate, each_serves, offer
 class LoadedThing:
     """A thing with what is asked of it, what one server serves, and the fewest and most servers it may have.
 
-    A server is a member, or one of the requests that each of them works on at once (`at_once`).
+    A server is a member, or one of the requests that each of them works on at once (`at_once`).  `given`: the most that
+    loops may give it, which may be fewer than it begins with.
     """
 
     thing: str
@@ -30,6 +32,7 @@ class LoadedThing:
     each: OfferedRate
     few: int
     many: int
+    given: int
     scaled: bool
     slots: tuple[Limit, Quantity] | None = None  # a limit of requests in flight that lets fewer members work
     perhaps: tuple[Limit, Quantity | None] | None = None  # one that may do so: at times, in places, by no number
@@ -37,13 +40,13 @@ class LoadedThing:
 
     @property
     def members(self) -> tuple[int, int]:
-        """Returns the fewest and most members, whatever each works on at once."""
-        return math.ceil(self.few / self.at_once.low), math.floor(self.many / self.at_once.high)
+        """Returns the fewest members and the most that loops may give, whatever each works on at once."""
+        return math.ceil(self.few / self.at_once.low), math.floor(self.given / self.at_once.high)
 
     @property
     def working(self) -> Fraction:
         """Returns how many servers work at once for certain, with all that it may be given."""
-        members = Fraction(self.many if self.scaled else self.few)
+        members = Fraction(self.given if self.scaled else self.few)
         return min(members, self.slots[1].low) if self.slots is not None else members
 
     @property
@@ -89,14 +92,15 @@ def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     each = mixed_rate(facts, thing) if each is None else each
     if demand is None or each is None or members is None or members.low is None or members.high is None:
         return None
-    scaled = any(not _only_lowers(writer) for writer in scaling(facts, thing))
+    given = [most for writer in scaling(facts, thing) if (most := _most_given(facts, writer, members)) is not None]
     few, many = math.ceil(members.low), math.floor(members.high)
     if many < 1:
         return None
-    few, many = math.floor(few * slots.low), math.floor(many * slots.high)
+    top = max(few, min(many, math.floor(max(given)))) if given else many
+    few, many, top = math.floor(few * slots.low), math.floor(many * slots.high), math.floor(top * slots.high)
     open_ = "" if demand.low >= many * each.high else _mean(facts, thing, demand)
     each = replace(each, places=(*each.places, *slots_places(slots)), open=each.open or open_)
-    return _with_slots(facts, LoadedThing(thing, demand, each, few, many, scaled, at_once=slots))
+    return _with_slots(facts, LoadedThing(thing, demand, each, few, many, top, bool(given), at_once=slots))
 
 
 def _mean(facts: DesignFacts, thing: str, load: OfferedRate) -> str:
@@ -108,10 +112,23 @@ def _mean(facts: DesignFacts, thing: str, load: OfferedRate) -> str:
     return f"the mean time of a request at {thing}, in {time} (`service: {{mean: ...}}` of {of})"
 
 
-def _only_lowers(writer: Writer) -> bool:
-    actuation = writer.loop.actuation
-    by = actuation.by if actuation is not None else None
-    return writer.kind == "step" and isinstance(by, Quantity) and by.high <= 0
+def _most_given(facts: DesignFacts, writer: Writer, members: Interval) -> Fraction | None:
+    """Returns the most members that a loop may give a thing of so many; None of one that only takes some away."""
+    actuation, highest = writer.loop.actuation, members.high if writer.values.high is None else writer.values.high
+    if actuation is None or highest is None or writer.kind in ("unset", "ignore"):
+        return None
+    changes = writer.loop.rules or (actuation,)
+    if writer.kind == "scale" or any(_raises(change.by) for change in changes):
+        return highest
+    levels = [change.to for change in changes if change.to is not None]
+    tops = [
+        to.high if isinstance(to, Quantity) else facts.range(to.tree).high for to in levels if not isinstance(to, Word)
+    ]
+    return max((highest if top is None else writer.values.clip(top) for top in tops), default=None)
+
+
+def _raises(by: Quantity | Formula | None) -> bool:
+    return by is not None and not (isinstance(by, Quantity) and by.high <= 0)
 
 
 def _with_slots(facts: DesignFacts, station: LoadedThing) -> LoadedThing:

@@ -14,7 +14,7 @@ from coherence.base.places import Place
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import least_allowed, most_allowed
-from coherence.language.entries.member_slots import ALONE, member_slots
+from coherence.language.entries.member_slots import ALONE, MemberSlots, member_slots
 from coherence.language.expressions.tree import Arithmetic, Name, Number
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity
@@ -28,6 +28,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tr
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import always_holds, caps_at_all_times, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._nested_retries import layer_places
+from coherence.verify.queues.member_rates import slots_places
 from coherence.verify.queues.offered_load import contested, long_run_rate, unstated_sources
 
 _RATES = ("capacity", "throughput")
@@ -41,6 +42,7 @@ class ServingCapacity:
     low: Fraction
     high: Fraction
     place: Place
+    slots: MemberSlots = ALONE
 
 
 @dataclass(frozen=True)
@@ -101,13 +103,14 @@ class AmplifiedLoad:
     @property
     def of(self) -> tuple[str, ...]:
         calls = dict.fromkeys(plan.name for way in self.ways for plan in way)
-        return (self.workload.name, self.callee, *calls, *self.budgets)
+        slots = (limit.name for limit in self.capacity.slots.limits)
+        return (self.workload.name, self.callee, *calls, *self.budgets, *slots)
 
     @property
     def places(self) -> list[Place]:
         rate = self.rate.place.labelled("first tries arrive at this rate")
         capacity = self.capacity.place.labelled("this is what can be served")
-        return [*layer_places(list(self.retrying)), rate, capacity]
+        return [*layer_places(list(self.retrying)), rate, capacity, *slots_places(self.capacity.slots)]
 
     @property
     def numbers(self) -> Numbers:
@@ -218,7 +221,7 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
     mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
     slots = member_slots(subject.design, name) or ALONE
     if leaf and few is not None and many is not None and isinstance(mean, Quantity) and mean.low > 0:
-        return ServingCapacity(few * slots.low / mean.high, many * slots.high / mean.low, mean.place)
+        return ServingCapacity(few * slots.low / mean.high, many * slots.high / mean.low, mean.place, slots)
     return None
 
 

@@ -62,10 +62,8 @@ def answer(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding
     if load.share:
         return question.undecided(f"needs {load.share}", load.places, load.of)
     if load.worst is not None and load.lasting is not None and load.worst < load.capacity.low <= load.lasting:
-        needs = (
-            f"needs a simulation: the bursts of {load.workload.name} make {render_decimal(load.often)} req/s in "
-            "the mean"
-        )
+        often = f"make {render_decimal(load.often)} req/s in the mean"
+        needs = f"needs a simulation: the bursts of {load.workload.name} {often}"
         return question.undecided(needs, load.places, load.of)
     if load.crowd is not None and load.worst is not None and load.worst < load.capacity.low:
         names = ", ".join(name for name, _ in load.beside)
@@ -101,7 +99,8 @@ def _within(question: Question, subject: Subject, load: AmplifiedLoad) -> Findin
     margin = 1 - most / load.capacity.low
     numbers: Numbers = {**load.numbers, "load when all time out": (most, "req/s"), "margin": (margin, "")}
     certificate = bounded_sum({"load": most}, load.capacity.low)
-    return question.proved(message, places, of, arithmetic(numbers, certificate=certificate), assumptions=[FLUID])
+    assumed = [FLUID, *load.capacity.slots.assumed(load.callee)]
+    return question.proved(message, places, of, arithmetic(numbers, certificate=certificate), assumptions=assumed)
 
 
 def _leaf(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding | None:
@@ -166,10 +165,8 @@ def _cancelled(question: Question, load: AmplifiedLoad, measured: CallFacts | No
     facts_ = (f"(= answers {rational(load.capacity.low)})", f"(<= answers {rational(load.rate.high)})")
     certificate = Certificate({"answers": "Real"}, facts_, "false").script()
     if load.often >= load.capacity.low:
-        needs = (
-            f"needs a simulation: the bursts of {load.workload.name} make {render_decimal(load.often)} req/s in "
-            "the mean"
-        )
+        often = f"make {render_decimal(load.often)} req/s in the mean"
+        needs = f"needs a simulation: the bursts of {load.workload.name} {often}"
         return question.undecided(needs, load.places, load.of)
     message = (
         f"no overload of {load.callee} lasts: all busy it answers {render_decimal(load.capacity.low)} req/s, "
@@ -177,7 +174,8 @@ def _cancelled(question: Question, load: AmplifiedLoad, measured: CallFacts | No
         f"{render_decimal(load.rate.high)} first tries, and cancelled tries leave it"
     )
     evidence = arithmetic(load.numbers, certificate=certificate)
-    return question.proved(message, load.places, load.of, evidence, assumptions=[FLUID, MEMORYLESS])
+    assumed = [FLUID, MEMORYLESS, *load.capacity.slots.assumed(load.callee)]
+    return question.proved(message, load.places, load.of, evidence, assumptions=assumed)
 
 
 def _reached(

@@ -62,6 +62,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Call, Limit
+from coherence.language.entries.member_slots import limits_of_all
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
@@ -78,7 +79,6 @@ from coherence.verify.timers.removals import Departure
 REGARDLESS = frozenset({"time", "members", "order", "law"})
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=REGARDLESS)
 QUESTIONS = (QUESTION,)
-TOGETHER = "a request of {} takes its time, also where its member works on {} at once"
 WAITING = STATES["waiting"]
 
 
@@ -109,6 +109,12 @@ def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
         yield QUESTION.undecided(f"needs {needs}", (place.labelled("one member serves this"),), (thing,))
         return
     if offered(facts, thing) is None or member_rate(facts, thing) is not None:
+        return
+    together = limits_of_all(facts.design, thing) if counted else []
+    if together:
+        needs = f"needs how many requests each member of {thing} works on at once (`per: replica` says it of each)"
+        said = f"{needs}: {together[0].name} does not count those of one"
+        yield QUESTION.undecided(said, (together[0].place.labelled("not of each member"),), (thing, together[0].name))
         return
     from coherence.verify.queues.stated_capacities import unclear_rate
 
@@ -244,7 +250,7 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
     if certain is not None:
         return _fewer_at_times(station, certain, message, places, _of(facts, station))
     scaled = as_many(facts, station.thing, station.members[1]) if station.scaled else ()
-    together = (TOGETHER.format(station.thing, station.at_once.text),) if station.at_once.high > 1 else ()
+    together = station.at_once.assumed(station.thing)
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled, *together))
 
 
