@@ -7,6 +7,7 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.base.units import ONE, SECOND
 from coherence.language.design import Design
+from coherence.language.entries.member_slots import limits_of_all
 from coherence.language.expressions.tree import Name, Number, walk
 from coherence.language.names import scope, used_names
 from coherence.language.schema_kinds import Formula, Quantity
@@ -43,6 +44,14 @@ def unclear_rate(facts: DesignFacts, thing: str) -> tuple[str, Place] | None:
     for key, rate in unread_rates(facts.design, thing):
         needs = f"what {thing}.{key} is: what one member serves is `rate_per_member: {rate}`"
         return needs, rate.place.labelled("nothing reads this rate")
+    return None
+
+
+def unclear_slots(design: Design, thing: str) -> tuple[str, Place] | None:
+    """Returns what to ask of a thing whose limits on what is in work do not say how much of it is of one member."""
+    for limit in limits_of_all(design, thing):
+        needs = f"how many requests each member of {thing} works on at once (`per: replica` says it of each)"
+        return f"{needs}: {limit.name} does not count those of one", limit.place.labelled("not of each member")
     return None
 
 

@@ -62,7 +62,6 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Call, Limit
-from coherence.language.entries.member_slots import limits_of_all
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
@@ -110,15 +109,9 @@ def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
         return
     if offered(facts, thing) is None or member_rate(facts, thing) is not None:
         return
-    together = limits_of_all(facts.design, thing) if counted else []
-    if together:
-        needs = f"needs how many requests each member of {thing} works on at once (`per: replica` says it of each)"
-        said = f"{needs}: {together[0].name} does not count those of one"
-        yield QUESTION.undecided(said, (together[0].place.labelled("not of each member"),), (thing, together[0].name))
-        return
-    from coherence.verify.queues.stated_capacities import unclear_rate
+    from coherence.verify.queues.stated_capacities import unclear_rate, unclear_slots
 
-    unclear = unclear_rate(facts, thing)
+    unclear = (unclear_slots(facts.design, thing) if counted else None) or unclear_rate(facts, thing)
     if unclear is not None:
         yield QUESTION.undecided(f"needs {unclear[0]}", (unclear[1],), (thing,))
 
