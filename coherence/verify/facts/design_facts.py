@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,7 +17,7 @@ from coherence.language.expressions.tree import Name, Tree, rename
 from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES
-from coherence.language.workloads import Randomness
+from coherence.language.workloads import Randomness, Workload
 from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.facts.ranges import enclosure, hull, point, unknown
 from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_of, writers, writers_by_thing
@@ -106,7 +106,7 @@ def _gather(facts: DesignFacts, subject: Subject) -> None:
         _component(facts, component)
     for workload in design.workload.values():
         _constants(facts, workload.name, {"rate": workload.rate, **workload.constants})
-    _attempts(facts)
+    _attempts(facts, design.workload)
     for tier in design.tiers.values():
         _constants(facts, tier.name, {"count": tier.count, **tier.constants})
     for name, given in design.places.items():
@@ -114,6 +114,7 @@ def _gather(facts: DesignFacts, subject: Subject) -> None:
             _constants(facts, name, {key: value for key, value in given.items() if f"{name}.{key}" not in facts.values})
     for path, path_writers in facts.written.items():
         _written(facts, path, path_writers)
+    _attempts(facts, [name for name in design.workload if f"{name}.rate" in facts.written])
     by_thing = writers_by_thing(design)
     for thing in dict.fromkeys(path.partition(".")[0] for path in (*facts.written, *facts.values)):
         _copies(facts, thing, by_thing.get(thing, {}))
@@ -128,18 +129,27 @@ def _gather(facts: DesignFacts, subject: Subject) -> None:
             facts.counted.setdefault(counts.path, []).append(limit)
 
 
-def _attempts(facts: DesignFacts) -> None:
-    """Puts what each workload of one rate sends: that, and where something is sent again, that or more."""
+def _attempts(facts: DesignFacts, workloads: Iterable[str]) -> None:
+    """Puts what each workload of one rate sends: that, or as bursts are; that or more where something is sent again."""
     again = sends_again(facts.design)
-    for name, workload in facts.design.workload.items():
+    for name in workloads:
+        workload = facts.design.workload[name]
         path, rate, arrivals = f"{name}.attempts", workload.rate, workload.arrivals
-        if rate is None or (isinstance(arrivals, Randomness) and arrivals.switches):
+        if rate is None or path in facts.written or (isinstance(arrivals, Randomness) and arrivals.switches):
             continue
-        if name in again:
-            facts.values.put(path, partial(Interval, rate.low, None))
+        if name in again or workload.burst is not None:
+            facts.values.put(path, partial(_sent, facts, workload, again=name in again))
             facts.places[path] = rate.place
         else:
             facts.outputs.put(path, partial(Name, f"{name}.rate"))
+
+
+def _sent(facts: DesignFacts, workload: Workload, *, again: bool) -> Interval:
+    """Returns what a workload sends, as its rate is stated and as loops write it."""
+    usual = facts.range(Name(f"{workload.name}.rate"))
+    burst = workload.burst.rate if workload.burst is not None else None
+    high = None if again or usual.high is None else max(usual.high, burst.high if burst is not None else usual.high)
+    return Interval(usual.low, high)
 
 
 def _component(facts: DesignFacts, component: Component) -> None:

@@ -59,10 +59,10 @@ def _is_rate(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:
     bound = limit.at_most if limit.at_most is not None else limit.at_least
     if limit.counts is None or not isinstance(limit.window, Quantity) or not isinstance(bound, Quantity):
         return False
-    workloads = facts.design.workload.values()
-    sent = {f"{w.name}.attempts": w.rate for w in workloads if w.rate is not None}
-    stated = {path: facts.quantities.get(path) or sent.get(path) for path in used(counts)}
-    signals = {path: quantity.dimension for path, quantity in stated.items() if quantity is not None}
+    rated = [w for w in facts.design.workload.values() if w.rate is not None]
+    sent = {f"{w.name}.{word}": w.rate.dimension for w in rated if w.rate is not None for word in ("attempts", "rate")}
+    signals = {path: sent[path] for path in used(counts) if path in sent}
+    signals |= {path: _unit_of(facts, path) for path in used(counts) if path in facts.quantities | facts.written}
     dimension = dimension_of(replace(limit.counts, tree=counts), Dimensions(signals, {}))
     return dimension is not None and dimension.physical == PER_SECOND and bound.dimension.physical != PER_SECOND
 
