@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from coherence.simulate.study.promises import PromiseWatch
 
 TICK = Fraction(1)  # s: how often loops can see something new
+FOR_EVER = 1e9  # s, and members' worth of load: what waits where nobody serves
 _GRAIN = 10**6  # measured values are rounded to a millionth, so that exact arithmetic stays short
 
 
@@ -108,15 +109,19 @@ class Meter:
 
     def utilization(self, station: str) -> float:
         """The share of its capacity that came to a station; above 1 where more comes than it can serve."""
-        return _ratio(self.arrivals(station), self.capacity(station))
+        return self._per_capacity(station, self.arrivals(station))
 
     def busy(self, station: str) -> float:
         """The share of its servers that were at work."""
         return _ratio(self.rate(f"{station}.busy_seconds"), self.servers(station))
 
     def wait(self, station: str) -> float:
-        """How long what waits takes to be served (s)."""
-        return _ratio(self.backlog(station), self.capacity(station))
+        """How long what waits takes to be served (s): where nobody serves, for ever."""
+        return self._per_capacity(station, self.backlog(station))
+
+    def _per_capacity(self, station: str, asked: float) -> float:
+        nobody = asked > 0 and not self.servers(station)
+        return FOR_EVER if nobody else _ratio(asked, self.capacity(station))
 
     def served(self, station: str) -> float:
         """Services a second that ended at a station."""

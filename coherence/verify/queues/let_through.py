@@ -14,7 +14,7 @@ from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES, TIME_IN_QUEUE
 from coherence.verify.calls.call_graph import call_tree
-from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.design_facts import DesignFacts, scaling
 from coherence.verify.facts.limits import always_holds, in_flight_limits
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.offered_load import offered
@@ -22,6 +22,7 @@ from coherence.verify.queues.offered_load import offered
 WAITING = STATES["waiting"]
 HELD_BACK = (*WAITING, TIME_IN_QUEUE)
 RATE_WORDS = ("rate", "attempts")
+LOWERS = "{} leaves {} with its fewest members"
 LEAVES = "{} leaves {} as it is stated"
 
 
@@ -73,6 +74,8 @@ def doubts(facts: DesignFacts, station: LoadedThing) -> Iterator[str]:
         each = head == station.thing and word.startswith(EACH)
         if each or (head in station.demand.names and word == "service"):
             yield from (LEAVES.format(writer.name, path) for writer in writers)
+    if not station.scaled and station.members[0] < station.members[1]:
+        yield from (LOWERS.format(writer.name, station.thing) for writer in scaling(facts, station.thing))
     yield from held_above(facts, station.thing, lambda passed: passed >= station.most)
 
 

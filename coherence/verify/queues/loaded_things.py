@@ -112,6 +112,11 @@ def _mean(facts: DesignFacts, thing: str, load: OfferedRate) -> str:
     return f"the mean time of a request at {thing}, in {time} (`service: {{mean: ...}}` of {of})"
 
 
+def is_raised(facts: DesignFacts, thing: str, members: Interval) -> bool:
+    """Decides whether some loop may give a thing a member."""
+    return any((_most_given(facts, writer, members) or 0) >= 1 for writer in scaling(facts, thing))
+
+
 def _most_given(facts: DesignFacts, writer: Writer, members: Interval) -> Fraction | None:
     """Returns the most members that a loop may give a thing of so many; None of one that only takes some away."""
     actuation, highest = writer.loop.actuation, members.high if writer.values.high is None else writer.values.high

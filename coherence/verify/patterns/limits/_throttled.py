@@ -1,4 +1,7 @@
-"""Compares what is sent with what a limit lets through in its window, where the others wait: a queue of its own."""
+"""Answers on load beside what members serve: limits that make those beyond them wait, and things without a member.
+
+A limit that makes callers wait is a queue of its own.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,13 @@ from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT
+from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import always_holds, not_followed
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.offered_load import OfferedRate, sent
+from coherence.verify.queues.let_through import held_above
+from coherence.verify.queues.loaded_things import is_raised
+from coherence.verify.queues.member_rates import member_rate
+from coherence.verify.queues.offered_load import OfferedRate, offered, sent
 
 
 @dataclass(frozen=True)
@@ -107,3 +114,33 @@ def _repairs(subject: Subject, throttle: Throttle) -> Iterator[Repair]:
 
 def _per(rate: Fraction) -> str:
     return f"{render_quantity(rate)} req/s"
+
+
+def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: str) -> Iterator[Finding]:
+    """Yields a conflict where a thing that is asked may have no member, and nothing says what one would serve.
+
+    Where it has none for certain, whatever one would serve.
+    """
+    demand, members = offered(facts, thing), copies(facts, thing)
+    if demand is None or demand.high <= 0 or members is None or members.low is None or members.low > 0:
+        return
+    many = math.floor(members.high) if members.high is not None else None
+    if many is None or (many > 0 and (member_rate(facts, thing) is not None or is_raised(facts, thing, members))):
+        return
+    stated, number = facts.quantities.get(f"{thing}.copies"), facts.places.get(f"{thing}.copies")
+    places = (*demand.places, *((number.labelled("so many members"),) if number is not None else ()))
+    loops = scalers(facts, thing)
+    calls = [call for call in facts.design.calls if call.callee is not None and call.callee.text == thing]
+    names = (thing, *demand.names, *(call.name for call in calls), *loops)
+    has = f"{thing} has no member" if many == 0 else f"{thing} may have no member (copies 0 to {many})"
+    message = f"asked are {_per(demand.high)}, {has}: nobody serves them"
+    if demand.open:
+        yield question.undecided(f"needs {demand.open}: {message}", places, names)
+        return
+    witness = (Step(Fraction(0), has), Step(Fraction(60), f"{render_quantity(demand.high * 60)} more are waiting"))
+    one = repairs.proposal(repairs.change(subject, stated, Fraction(1))) if stated is not None else None
+    held = (*held_above(facts, thing, lambda passed: passed > 0),)
+    yield question.conflict(
+        message, places, names, arithmetic({"asked": (demand.high, "req/s"), "members": (0, "")}, witness=witness),
+        certain=many == 0 and demand.low > 0 and not held, assumptions=held, repairs=[one] if one is not None else [],
+    )  # fmt: skip

@@ -2,17 +2,16 @@
 
 ## What
 lambda, the first tries of all workloads that reach a thing (by the weights of `cases`, where a caller states them),
-against N mu: its members (of an autoscaled thing the
-most that it may have) and the rate or mean service time of one.  lambda >= N mu and the queue grows without bound;
-equality too, for any service that is not exactly regular.  A limit that sheds (`when_full: reject` on what waits
-there) bounds the queue and not the loss: it is said as a note.  Bursts that come again and rates that switch count
-by their mean over a long time, a burst that comes once does not; retries are the matter of `metastable-retries`.
-Where somebody else sends there too, through others or not, of whom no workload says how often, nothing is proved; nor
-where a loop takes out of service, or places that go (`lost: 1`) take with them, more members than may be spared.
+against N mu: its members (of an autoscaled thing the most that it may have) and the rate or mean service time of one.
+lambda >= N mu and the queue grows without bound; equality too, for any service that is not exactly regular.  Without
+a member (`copies: 0`) nobody serves.  A limit that sheds (`when_full: reject` on what waits there) bounds the queue
+and not the loss: it is a note.  Bursts that come again and rates that switch count by their mean over a long time, a
+burst that comes once does not; retries are the matter of `metastable-retries`.  Nothing is proved where somebody else
+sends there too of whom no workload says how often, nor where more members than may be spared go, out of service by a
+loop or with their places (`lost: 1`).
 
 A limit of what each member works on (`counts: api.ongoing, at_most: 16, per: replica`) makes a member that many
-servers, each of which takes the stated time: that of the workload (`service`), else the thing's own (`takes`), of which
-a range is no mean.
+servers, of which each takes the time of the workload (`service`), else its own (`takes`; a range is no mean).
 
 A limit in a window that makes its callers wait (`counts: attempts(api), at_most: q, window: W, when_full: wait`) is a
 thing that serves q / W: more first tries than that, and those that wait are more with each second.
@@ -85,9 +84,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per thing whose load and capacity are stated, and per bounded queue of it."""
     if not subject.design.workload:
         return
-    if subject.design.limits and subject.design.calls:
-        from coherence.verify.patterns.limits._throttled import throttled
+    from coherence.verify.patterns.limits._throttled import throttled, unserved
 
+    if subject.design.limits and subject.design.calls:
         yield from throttled(QUESTION, subject)
     facts = known(subject)
     for thing in subject.design.components:
@@ -97,6 +96,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _queues(subject, facts, station)
         else:
             yield from _perhaps(facts, thing)
+            yield from unserved(QUESTION, subject, facts, thing)
 
 
 def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
