@@ -39,6 +39,11 @@ def forestaller(design: Design, timer: Timer) -> TimerPair | None:
     return next((pair for pair in _pairs_by_other(design).get(timer.name, ()) if pair.always), None)
 
 
+def never_fires(design: Design, timer: Timer) -> bool:
+    """Decides whether another timer always ends first what a timer runs from, so that it never fires."""
+    return len(design.timers) > 1 and forestaller(design, timer) is not None
+
+
 def never_comes(design: Design, event: str) -> TimerPair | None:
     """Returns the pair by which an event never comes: the only way to it is through a timer that never fires."""
     if len(design.timers) < 2 or not any(pair.always for pair in pairs(design)):

@@ -19,6 +19,7 @@ from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval, in_turn
 from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.events.forestalling import never_fires
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.timers.firing import counts_from_start, firing
 from coherence.verify.timers.recurrences import Recurrence, away_for, is_over, recurrences
@@ -210,11 +211,11 @@ def other_ends(facts: DesignFacts, life: Life) -> OtherEnds:
     name = life.component.name
     host = life.component.runs_on.text if life.component.runs_on is not None else ""
     things = [name, *([host] if host in facts.design.components else [])]
-    paced = tuple(
-        cause for cause in recurrences(facts, name) if cause.name != life.ender and not _looks(facts, cause, name)
-    )
+    dead = {timer.name for timer in facts.design.timers.values() if never_fires(facts.design, timer)}
+    causes = (cause for cause in recurrences(facts, name) if cause.name not in {life.ender, *dead})
+    paced = tuple(cause for cause in causes if not _looks(facts, cause, name))
     failures = tuple(facts.design.components[thing] for thing in things if mean_life(facts.design.components[thing]))
-    known = {life.ender, *(cause.name for cause in paced), *(f"{component.name}.mtbf" for component in failures)}
+    known = {life.ender, *dead, *(cause.name for cause in paced), *(f"{component.name}.mtbf" for component in failures)}
     going = (departure.name for thing in things for departure in departures(facts, thing))
     unpaced = tuple(dict.fromkeys(ender for ender in going if ender not in known))
     return OtherEnds(paced, unpaced, failures, away_for(life.component))

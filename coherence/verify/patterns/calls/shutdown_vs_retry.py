@@ -57,6 +57,7 @@ from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import longer, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.events.bounds import ended_by
+from coherence.verify.events.forestalling import never_fires
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.patterns.calls._lives import (
     Life,
@@ -83,6 +84,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for timer in design.timers.values():
         ended = ended_by(timer)
         component = design.components.get(ended)
+        if component is not None and never_fires(design, timer):
+            continue  # COH213 says that it never fires
         if component is not None and from_its_start(timer, component):
             yield from _timer(subject, timer, component)
         elif ended and not _is_declared(design, ended) and timer.unless is None and timer.start is not None:

@@ -62,6 +62,7 @@ from coherence.language.design import Design, Limit, Timer
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
+from coherence.verify.events.forestalling import never_fires
 from coherence.verify.facts.design_facts import DesignFacts, known, scalers
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.members_that_stay import unmoved
@@ -133,10 +134,10 @@ def _causes(facts: DesignFacts, budget: FailureBudget) -> list[Recurrence]:
 
 
 def _renewed(design: Design, cause: Recurrence) -> bool:
-    """Returns whether a timer fires in no run in which its renewals go on."""
+    """Returns whether a timer fires in no run in which its renewals go on, or in none since another one is first."""
     timer = design.timers.get(cause.name)
     if timer is None or timer.renew is None:
-        return False
+        return timer is not None and never_fires(design, timer)
     from coherence.verify.events.renewals import in_time
 
     return in_time(design, timer) is True
@@ -309,7 +310,8 @@ def _beside(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence])
     own = {cause.name for cause in causes} | ({f"{budget.thing}.mtbf"} if budget.signal.startswith("evict") else set())
     by_places = lost_with_places(facts, budget.thing, 0)[0]
     every = [*departures(facts, budget.thing), *([by_places] if by_places is not None else [])]
-    return [departure for departure in every if departure.name not in own]
+    dead = {timer.name for timer in facts.design.timers.values() if never_fires(facts.design, timer)}
+    return [departure for departure in every if departure.name not in own | dead]
 
 
 def _uncounted(facts: DesignFacts, budget: FailureBudget) -> Iterator[str]:
