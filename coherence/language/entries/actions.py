@@ -10,6 +10,9 @@ SPARED = frozenset({"unlist", "deregister", "delist"})
 TAKES_BACK = frozenset({"requeue"})
 """First words of `then` that end the work of who holds it, and have it begun again."""
 NOTICES = frozenset({"alarm", "alert", "mail", "notice", "notification", "page", "report", "ticket", "warning"})
+LOWERING = frozenset({"downscale", "downsize", "reduce", "shrink"})
+"""First words of `then` that leave fewer members; of `scale` a word behind it says so."""
+SCALED_DOWN = frozenset({"down", "in"})
 TELLING = frozenset({"open", "raise", "send", "write"})
 
 
@@ -46,6 +49,14 @@ def is_harmless(then: str) -> bool:
     """Decides whether what is done ends no activity: it tells somebody, or takes a member off a list."""
     marked = marked_as(then)
     return action_in(then) == TELLS or then.partition(" ")[0] in SPARED or (bool(marked) and marked != ENDS)
+
+
+def lowered_by(then: str) -> str:
+    """Returns the thing of whose members fewer are to be there (`scale down web`, `scale web in`); or nothing."""
+    verb, *rest = then.split() or [""]
+    named = [word.partition(".")[0] for word in rest if word not in SCALED_DOWN]
+    lowers = verb in LOWERING or (verb == "scale" and not SCALED_DOWN.isdisjoint(rest))
+    return named[0] if lowers and named else ""
 
 
 def acted_on(then: str) -> str:

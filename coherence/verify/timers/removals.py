@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.language.design import Limit, Loop, Relay, Timer
-from coherence.language.entries.actions import acted_on, action_in
+from coherence.language.entries.actions import acted_on, action_in, lowered_by
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity
@@ -240,12 +240,21 @@ def _counts_out(writer: Writer) -> bool:
     return not lowers and (writer.values.high is None or writer.values.high > 0)
 
 
+def scaled_down(facts: DesignFacts, thing: str) -> Iterator[Departure]:
+    """Yields the timers that leave a thing fewer members, nothing says how many."""
+    for timer in facts.design.timers.values():
+        if timer.then is not None and lowered_by(timer.then.text) == thing:
+            start = timer.start
+            own = start is not None and (start.kind, start.subject) == ("starts", thing) and timer.unless is None
+            yield Departure(timer.name, timer.then.place, certain=own)
+
+
 def members_stay(facts: DesignFacts, thing: str, spare: int | None = None) -> tuple[Departure | None, tuple[str, ...]]:
     """Returns what takes members of a thing away some day, and what is assumed where all members are counted.
 
     A loop that counts members out of service takes none away where so many may be spared.
     """
-    gone, out = [*departures(facts, thing)], [*taken_out(facts, thing, spare)]
+    gone, out = [*departures(facts, thing)], [*taken_out(facts, thing, spare), *scaled_down(facts, thing)]
     failing = any(facts.range(Name(path)).high != 0 for path in paths(thing) if path in facts.quantities)
     component = facts.design.components[thing]
     placed = component.needs or component.runs_on is not None or thing in facts.design.placement
@@ -263,7 +272,8 @@ def unbounded_departures(facts: DesignFacts, removal: Removal) -> list[Departure
     capped = {other.name for other in removals(facts) if other.thing == removal.thing and other.caps == removal.caps}
     floors = any(limit.at_least is not None for limit in removal.caps)
     evictors = {loop.name for loop in facts.design.loops.values()} if floors else set[str]()
-    every = departures(facts, removal.thing) if removal.thing in facts.design.components else ()
+    thing, known = removal.thing, removal.thing in facts.design.components
+    every = [*departures(facts, thing), *scaled_down(facts, thing)] if known else []
     return [departure for departure in every if departure.name not in capped | evictors | {removal.name}]
 
 

@@ -60,3 +60,13 @@ def test_what_lies_on_no_place_is_not_counted() -> None:
     )
     found = answer(text)
     assert (found.verdict, found.assumptions) == (Verdict.PROVED, ("web stands on no place that goes away",))
+
+
+@pytest.mark.parametrize("then", ["scale down web", "scale web in", "shrink web", "downscale web"])
+def test_a_timer_that_may_leave_fewer_members_is_named(then: str) -> None:
+    text = (
+        "coherence: 1\nworkload: {users: {rate: 5 req/s, service: {mean: 100 ms}}}\ncomponents: {web: {copies: 1}}\n"
+        f"timers: {{idle: {{from: web idle, after: 10 min, then: {then}}}}}\ncalls: [{{from: users, to: web}}]\n"
+    )
+    found = answer(text)
+    assert (found.verdict, found.assumptions) == (Verdict.PROVED, ("idle takes none of web out",))
