@@ -138,9 +138,10 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
         yield question.undecided(f"needs {demand.open}: {message}", places, names)
         return
     witness = (Step(Fraction(0), has), Step(Fraction(60), f"{render_quantity(demand.high * 60)} more are waiting"))
-    one = repairs.proposal(repairs.change(subject, stated, Fraction(1))) if stated is not None else None
+    repair = repairs.proposal(repairs.change(subject, stated, Fraction(1))) if stated is not None else None
     held = (*held_above(facts, thing, lambda passed: passed > 0),)
     yield question.conflict(
         message, places, names, arithmetic({"asked": (demand.high, "req/s"), "members": (0, "")}, witness=witness),
-        certain=many == 0 and demand.low > 0 and not held, assumptions=held, repairs=[one] if one is not None else [],
+        certain=many == 0 and demand.low > 0 and not held, assumptions=held,
+        repairs=[repair] if repair is not None else [],
     )  # fmt: skip
