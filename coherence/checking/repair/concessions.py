@@ -1,5 +1,5 @@
-"""Names what an edit of a design gives up or buys: a loop taken away, a promise relaxed, more hardware, a caller
-that waits longer.
+"""Names what an edit of a design gives up or buys: a loop taken away, a promise relaxed, more hardware, a higher quota
+of a provider, a caller that waits longer.
 
 Such a repair is real and comes last: what was promised to people, and what is paid for, is for people to change.
 """
@@ -11,13 +11,14 @@ from fractions import Fraction
 
 from coherence.base.units import ONE, SECOND
 from coherence.language.design import Call, Component, Design
+from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, PlacementRule, Spread
 
 
 def concessions(before: Design, after: Design) -> tuple[str, ...]:
     """Returns, in words, what is for people to decide: loops taken away, promises relaxed, hardware added."""
-    return (*_taken_away(before, after), *_relaxed(before, after), *_bought(before, after))
+    return (*_taken_away(before, after), *_relaxed(before, after), *_bought(before, after), *_asked_for(before, after))
 
 
 def patience(before: Design, after: Design) -> tuple[str, ...]:
@@ -61,6 +62,20 @@ def _bought(before: Design, after: Design) -> Iterator[str]:
         edited = after.places.get(name, {})
         if any(_size(value) < _size(edited.get(key)) for key, value in place.items()):
             yield f"{name} has more room"
+
+
+def _asked_for(before: Design, after: Design) -> Iterator[str]:
+    """Yields quotas of providers, of whose members the design says nothing, that are higher than before the edit."""
+    for name, limit in before.limits.items():
+        edited = after.limits.get(name)
+        sent = limit.counts.tree if limit.counts is not None and limit.window is not None else None
+        callee, _ = counted_sends(before, sent)
+        if edited is None or callee is None:
+            continue
+        if _size(limit.at_most) < _size(edited.at_most) or _size(edited.window) < _size(limit.window):
+            thing = before.components.get(callee)
+            if thing is None or (thing.copies is None and thing.count is None and thing.runs_on is None):
+                yield f"{callee} has to grant a higher {name}"
 
 
 def _has_more(component: Component, edited: Component) -> bool:

@@ -17,8 +17,10 @@ of all workloads, and A, the sends that each becomes while every one is refused.
   is asked for again could fill it.  A proof assumes that tries of which nothing is said are answered in time, and
   compares mean rates: arrivals by chance may fill a quota for a while.
 
-Callers that wait as long as the answer says (`pause: from answer`) come back when the window is over; how many of them
-at once is not stated, so nothing is claimed.
+Where so many cannot come in any window while none is refused, the quota is never full, whatever the retries: k slots
+(`counts: workers.requests in flight, at_most: k`) whose tries take s send k (W / s + 1), regular arrivals lambda W + 1.
+A deadline, a second copy, a breaker or another limit at the callee leaves the answer to the comparisons above.  How
+many of those that wait as long as the answer says (`pause: from answer`) come back at once is not stated.
 
 ## Why it hurts
 A minute of high load becomes an hour of refusals: the provider counts what it refuses, and the clients send three
@@ -69,6 +71,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tr
 from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import always_holds
 from coherence.verify.patterns.calls._nested_retries import layer_places
+from coherence.verify.patterns.calls._quota_arrivals import QuotaFlows, never_full
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate, unstated_sources
 
@@ -239,6 +242,17 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
 
 
 def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
+    flows = QuotaFlows(quota.limit, quota.callee, quota.most, quota.window, quota.flows)
+    never = None if quota.unstated or quota.share else never_full(known(subject), flows)
+    if never is not None:
+        claim = Certificate(claim=f"(<= {rational(never.most)} {rational(quota.most)})").script()
+        numbers = {**_numbers(quota), "in a window": (never.most, "")}
+        _refused_counts(quota.limit)  # read: it is the same whatever becomes of what is refused
+        message = f"{quota.limit.name} is never full: {never.message}, {render_quantity(quota.most)} are allowed"
+        evidence = arithmetic(numbers, certificate=claim)
+        places, of = (*_places(quota), *never.places), (*quota.of, *never.of)
+        yield QUESTION.proved(message, places, of, evidence, assumptions=never.assumptions)
+        return
     first, again = _total(quota) or Fraction(0), _total(quota, again=True)
     peak = _total(quota, peak=True, again=True)
     if first > quota.rate and again == first:
@@ -373,13 +387,13 @@ def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> 
 
 
 def _repairs(subject: Subject, quota: Quota) -> Iterator[Repair]:
-    """Yields a quota for all that come again, or fewer tries."""
-    again = _total(quota, peak=True, again=True)
-    if again is not None:
-        repair = repairs.proposal(repairs.change(subject, quota.stated, repairs.upward_round(again * quota.window)))
-        yield from [repair] if repair is not None else []
+    """Yields fewer tries, or a quota for all that come again, which is often not for the callers to raise."""
     for plan in quota.plans:
         tries = [t for t in plan.call.tries if isinstance(t, Quantity) and t.high > 1]
         if len(tries) == 1:
             repair = repairs.proposal(repairs.change(subject, tries[0], Fraction(1)))
             yield from [repair] if repair is not None else []
+    again = _total(quota, peak=True, again=True)
+    if again is not None:
+        repair = repairs.proposal(repairs.change(subject, quota.stated, repairs.upward_round(again * quota.window)))
+        yield from [repair] if repair is not None else []

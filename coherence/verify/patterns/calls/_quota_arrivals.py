@@ -1,0 +1,154 @@
+"""Bounds how many first tries come in any window of a quota while nothing is refused.
+
+Where that is within the quota, nothing is ever refused, so that nothing comes back: the first refusal would need as
+many sends before it.  A slot that a request holds sends again no sooner than its try is over; regular arrivals that go
+straight to the callee come as far apart as their rate says.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.number_text import render_quantity, render_seconds
+from coherence.base.places import Place
+from coherence.language.design import Limit
+from coherence.language.roles import counted_sends
+from coherence.language.schema_kinds import Quantity
+from coherence.language.words import STATES
+from coherence.language.workloads import Randomness, Workload
+from coherence.verify.calls.call_graph import call_tree
+from coherence.verify.calls.paths import Way
+from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try
+from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.limits import in_flight_limits
+
+REFUSES = "a try of {} fails by {} alone"
+TURNS_AWAY = ("wait", "reject")
+
+
+@dataclass(frozen=True)
+class QuotaFlows:
+    """At most `most` sends to a callee in `window` seconds, and the ways of the workloads that send there."""
+
+    limit: Limit
+    callee: str
+    most: Fraction
+    window: Fraction
+    flows: tuple[tuple[Workload, Way], ...]
+
+
+@dataclass(frozen=True)
+class WindowBound:
+    """At most `most` sends in any window of a quota while none is refused, and why."""
+
+    most: Fraction
+    message: str
+    places: tuple[Place, ...] = ()
+    of: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+def never_full(facts: DesignFacts, quota: QuotaFlows) -> WindowBound | None:
+    """Returns the bound by which a quota is never full; None where none is known, or it is more than the quota."""
+    if _refused_by_others(facts, quota):
+        return None
+    bounds = [_bound(facts, quota, workload, way) for workload, way in quota.flows]
+    every = [bound for bound in bounds if bound is not None]
+    most = sum((bound.most for bound in every), Fraction(0))
+    if len(every) < len(bounds) or most > quota.most:
+        return None
+    span = f"at most {render_quantity(most)} in {render_seconds(quota.window)}"
+    return WindowBound(
+        most,
+        f"{span} ({'; '.join(bound.message for bound in every)})",
+        tuple(place for bound in every for place in bound.places),
+        tuple(name for bound in every for name in bound.of),
+        tuple(dict.fromkeys(words for bound in every for words in bound.assumptions)),
+    )
+
+
+def _refused_by_others(facts: DesignFacts, quota: QuotaFlows) -> bool:
+    """Decides whether another limit may refuse tries at the callee: they would end before they are answered."""
+    words = {f"{quota.callee}.{word}" for own in STATES.values() for word in own} | {quota.callee}
+    for limit in facts.design.limits.values():
+        if limit is quota.limit or limit.counts is None:
+            continue
+        sent, _ = counted_sends(facts.design, limit.counts.tree)
+        counted = any(limit in facts.counted.get(path, ()) for path in words)
+        if sent == quota.callee or counted:
+            return True
+    return False
+
+
+def _bound(facts: DesignFacts, quota: QuotaFlows, workload: Workload, way: Way) -> WindowBound | None:
+    plan = way[-1]
+    if not _one_send_of_each(plan):
+        return None
+    bounds = [_by_slots(facts, quota, workload, way), _by_arrivals(facts, quota, workload, way)]
+    best = min((bound for bound in bounds if bound is not None), key=lambda bound: bound.most, default=None)
+    refusals = _refusals(plan)
+    if best is None or not refusals:
+        return best
+    assumed = REFUSES.format(plan.name, quota.limit.name)
+    return WindowBound(best.most, best.message, best.places, best.of, (*best.assumptions, assumed))
+
+
+def _refusals(plan: RetryPolicy) -> set[str]:
+    return {*(cause.name for cause in plan.causes), *(plan.call.fails or {})} - {"timeout"}
+
+
+def _one_send_of_each(plan: RetryPolicy) -> bool:
+    """Decides whether a request sends once where nothing is refused, or again only after a try ran into its limit."""
+    return copies_of_try(plan.call) == 1 and len(_refusals(plan)) <= 1 and plan.call.breaker is None
+
+
+def _times_out(plan: RetryPolicy) -> bool:
+    return any(cause.name == "timeout" for cause in plan.causes) and plan.tries != 1
+
+
+def _by_slots(facts: DesignFacts, quota: QuotaFlows, workload: Workload, way: Way) -> WindowBound | None:
+    """Returns k times what one of k slots may send in the window; nothing further out may end what holds a slot."""
+    plan, holder = way[-1], way[-2].callee if len(way) > 1 else workload.name
+    limited = any(outer.limit is not None or outer.deadline is not None for outer in way[:-1])
+    counted = {holder, f"{holder}.requests", *(f"{holder}.{word}" for word in STATES["in work"])}
+    slots = [pair for pair in in_flight_limits(facts.design, counted) if _turns_away(pair[0])]
+    answer = call_tree(facts.design).work[plan.callee].answer.least
+    if limited or workload.deadline is not None or not slots:
+        return None
+    if plan.call.deadline is not None and _times_out(plan):
+        return None  # the last try may be cut as soon as it has begun
+    apart = answer if plan.limit is None else min(answer, plan.limit.low)
+    service = workload.service  # what its requests take wherever they are served
+    apart = min(apart, service.low) if isinstance(service, Quantity) else apart if service is None else Fraction(0)
+    if apart <= 0:
+        return None
+    limit, allowed = min(slots, key=lambda pair: pair[1].high)
+    most = math.floor(allowed.high) * (math.floor(quota.window / apart) + 1)
+    message = f"{limit.name} lets {render_quantity(allowed.high)} in, each for {render_seconds(apart)} at least"
+    places = (allowed.place.labelled("so many at once"),)
+    return WindowBound(Fraction(most), message, places, (limit.name,))
+
+
+def _turns_away(limit: Limit) -> bool:
+    return limit.when_full is None or limit.when_full.text in TURNS_AWAY
+
+
+def _by_arrivals(facts: DesignFacts, quota: QuotaFlows, workload: Workload, way: Way) -> WindowBound | None:
+    """Returns what regular arrivals send straight to the callee: nothing delays one of them more than another."""
+    plan, arrivals = way[-1], workload.arrivals
+    regular = arrivals is not None and not isinstance(arrivals, Randomness) and arrivals.text == "regular"
+    calls = [call for call in facts.design.calls if call.caller is not None and call.caller.text == workload.name]
+    delayed = _times_out(plan) or in_flight_limits(facts.design, {workload.name, f"{workload.name}.requests"})
+    if not regular or workload.burst is not None or len(way) > 1 or len(calls) > 1 or delayed:
+        return None
+    if not isinstance(workload.rate, Quantity) or _waits_for_quota(quota):
+        return None
+    most = math.floor(quota.window * workload.rate.high) + 1
+    message = f"{workload.name} come regularly, {workload.rate}"
+    return WindowBound(Fraction(most), message)
+
+
+def _waits_for_quota(quota: QuotaFlows) -> bool:
+    return quota.limit.when_full is not None and quota.limit.when_full.text == "wait"
