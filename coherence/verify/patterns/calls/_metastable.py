@@ -28,6 +28,7 @@ from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import fewer_tries, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import known, scalers
+from coherence.verify.patterns.calls import _metastable_referee as referee
 from coherence.verify.patterns.calls._load_amplification import (
     AmplifiedLoad,
     in_flight_limit,
@@ -148,11 +149,7 @@ def _overload(question: Question, subject: Subject, load: AmplifiedLoad) -> Find
     slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
     held = places_held(subject.design, full, load.capacity.low)
     if full is not None and held is not None and held[0] / load.capacity.low <= slow:
-        needs = (
-            f"needs a simulation: {full.name} lets {load.callee} hold no more than it serves within "
-            f"{render_seconds(slow)}"
-        )
-        return question.undecided(needs, load.places, load.of)
+        return referee.in_time(question, subject, load, full, slow)
     return _reached(question, subject, load, measured, slow)
 
 

@@ -6,19 +6,23 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.units import SECOND
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import least_allowed, most_allowed
 from coherence.language.entries.member_slots import ALONE, member_slots
 from coherence.language.expressions.tree import Name
+from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES, TIME_IN_QUEUE
 from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.metastability.load_map import Retrying
 from coherence.simulate.metastability.waits import Server
 from coherence.verify.calls.attempts import ZERO, pauses
+from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import copies, known
+from coherence.verify.facts.limits import caps_at_all_times, in_flight_limits
 from coherence.verify.patterns.calls._load_amplification import (
     AmplifiedLoad,
     in_flight_limit,
@@ -26,6 +30,7 @@ from coherence.verify.patterns.calls._load_amplification import (
     retry_limits,
     share_of,
 )
+from coherence.verify.queues.offered_load import unstated_sources
 
 WAITING = (*STATES["waiting"], TIME_IN_QUEUE)
 MOST_PAUSES = 16  # of more tries the first pauses stand for all
@@ -119,6 +124,42 @@ def places_held(design: Design, limit: Limit | None, rate: Fraction) -> tuple[Fr
     from coherence.verify.queues.let_through import places_in_queue
 
     return places_in_queue(limit, most.low, rate), places_in_queue(limit, most.high, rate)
+
+
+def longest_sojourn(design: Design, load: AmplifiedLoad, full: Limit, members: int) -> tuple[Fraction, Quantity] | None:
+    """Returns what an accepted request takes at most (s), with the longest service; None where nothing bounds it.
+
+    Of m places before c members, each of which is free again within the longest service: of m that begin first, c end
+    in each such time, and then it is served itself.
+    """
+    component, names = design.components.get(load.callee), {load.workload.name, *(name for name, _ in load.beside)}
+    fifo = component is None or component.discipline is None or component.discipline.text == "fifo"
+    most = most_allowed(design, full)
+    direct = not load.hedged and all(len(way) == 1 for way in load.ways)
+    longest = [_longest_service(design.workload.get(name)) for name in names]
+    known_ends = [quantity for quantity in longest if quantity is not None]
+    counts = full.counts is not None and isinstance(full.counts.tree, Name) and not _is_time(full)
+    own = time_of(component, "answer")
+    if not (fifo and direct and counts and caps_at_all_times(full)) or most is None or members < 1 or own is not None:
+        return None
+    if len(known_ends) < len(longest) or call_tree(design).of_caller.get(load.callee, ()):
+        return None
+    in_work = (load.callee, f"{load.callee}.requests", *(f"{load.callee}.{word}" for word in STATES["in work"]))
+    fewer = in_flight_limits(design, in_work) or unstated_sources(design, load.callee)
+    if fewer or (member_slots(design, load.callee) or ALONE).limits:
+        return None
+    end = max(known_ends, key=lambda quantity: quantity.high)
+    return (math.ceil(Fraction(math.floor(most.high), members)) + 1) * end.high, end
+
+
+def _longest_service(workload: Workload | None) -> Quantity | None:
+    """Returns the longest time that a member works for one request of a workload."""
+    service = workload.service if workload is not None else None
+    return service.max if isinstance(service, Spread2) else service
+
+
+def _is_time(limit: Limit) -> bool:
+    return isinstance(limit.at_most, Quantity) and limit.at_most.dimension == SECOND
 
 
 def pause_of(plan: RetryPolicy) -> Fraction | None:

@@ -8,13 +8,14 @@ from fractions import Fraction
 
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings.finding import Finding, Verdict
-from coherence.findings.question_input import Question, Subject
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Limit
 from coherence.simulate.metastability.fluid import smallest_pause
 from coherence.simulate.metastability.load_map import overload
 from coherence.verify.calls.claims import Numbers
-from coherence.verify.facts.design_facts import known
+from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad
-from coherence.verify.patterns.calls._metastable_call import CallFacts, places_held, room
+from coherence.verify.patterns.calls._metastable_call import CallFacts, longest_sojourn, places_held, room
 
 
 def disagreement(subject: Subject, load: AmplifiedLoad, measured: CallFacts, backlog: float = 0.0) -> str | None:
@@ -71,3 +72,27 @@ def with_members(question: Question, subject: Subject, load: AmplifiedLoad, proo
     needs = f"{certain.uncounted(load.callee)}; with all of them: {proof.message}"
     places = (*proof.places, certain.place.labelled("takes members away"))
     return question.undecided(needs, places, (*load.of, certain.name))
+
+
+def in_time(question: Question, subject: Subject, load: AmplifiedLoad, full: Limit, slow: Fraction) -> Finding:
+    """Answers where a queue holds no more than is served within `slow` seconds, the least limit of a try, by its mean.
+
+    Proved where it is so by the longest service as well: no accepted try runs into its limit.
+    """
+    members = copies(known(subject), load.callee)
+    fewest = math.floor(members.low) if members is not None and members.low is not None else 0
+    sojourn = longest_sojourn(subject.design, load, full, fewest)
+    holds = f"{full.name} lets {load.callee} hold no more than it serves within {render_seconds(slow)}"
+    if sojourn is None or sojourn[0] >= slow:
+        most = f", and at the longest within {render_seconds(sojourn[0])}" if sojourn is not None else ""
+        return question.undecided(f"needs a simulation: {holds}{most}", load.places, load.of)
+    longest, end = sojourn
+    message = f"no try of what {full.name} lets in runs into its limit: it takes {render_seconds(longest)} at most"
+    numbers: Numbers = {**load.numbers, "longest": (longest, "s"), "limit of a try": (slow, "s")}
+    certificate = Certificate(claim=f"(< {rational(longest)} {rational(slow)})").script()
+    places = [*load.places, full.place.labelled("so many may wait"), end.place.labelled("the longest service")]
+    proof = question.proved(
+        f"{message} of {render_seconds(slow)}, and no overload lasts", places, (*load.of, full.name),
+        arithmetic(numbers, certificate=certificate), assumptions=[f"no member of {load.callee} stands still"],
+    )  # fmt: skip
+    return with_members(question, subject, load, proof)
