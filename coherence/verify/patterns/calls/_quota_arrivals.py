@@ -13,6 +13,8 @@ from fractions import Fraction
 
 from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Certificate, Question, arithmetic, rational
 from coherence.language.design import Limit
 from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Quantity
@@ -23,6 +25,7 @@ from coherence.verify.calls.paths import Way
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import in_flight_limits
+from coherence.verify.patterns.writers._pair import Numbers
 
 REFUSES = "a try of {} fails by {} alone"
 TURNS_AWAY = ("wait", "reject")
@@ -50,7 +53,23 @@ class WindowBound:
     assumptions: tuple[str, ...] = ()
 
 
-def never_full(facts: DesignFacts, quota: QuotaFlows) -> WindowBound | None:
+def never_full(
+    question: Question, facts: DesignFacts, quota: QuotaFlows, places: tuple[Place, ...], of: tuple[str, ...],
+    numbers: Numbers,
+) -> Finding | None:  # fmt: skip
+    """Returns the proof that a quota is never full, whatever becomes of what is refused; None where it may be."""
+    never = _window_bound(facts, quota)
+    if never is None:
+        return None
+    assert quota.limit.refused is None or quota.limit.refused.text  # read: either answers the same
+    claim = Certificate(claim=f"(<= {rational(never.most)} {rational(quota.most)})").script()
+    message = f"{quota.limit.name} is never full: {never.message}, {render_quantity(quota.most)} are allowed"
+    evidence = arithmetic({**numbers, "in a window": (never.most, "")}, certificate=claim)
+    of, places = (*of, *never.of), (*places, *never.places)
+    return question.proved(message, places, of, evidence, assumptions=never.assumptions)
+
+
+def _window_bound(facts: DesignFacts, quota: QuotaFlows) -> WindowBound | None:
     """Returns the bound by which a quota is never full; None where none is known, or it is more than the quota."""
     if _refused_by_others(facts, quota):
         return None

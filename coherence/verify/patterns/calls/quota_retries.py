@@ -45,8 +45,7 @@ calls:
 ```
 
 ## Source
-BerriAI/litellm#7669 and #3646 (retries against a rate limit).  OpenAI documentation, Rate limits: unsuccessful requests
-count against the limit per minute.
+BerriAI/litellm#7669, #3646.  OpenAI documentation, Rate limits: unsuccessful requests count against the limit.
 """
 
 from __future__ import annotations
@@ -234,6 +233,10 @@ def _filled(quota: Quota) -> Fraction | None:
 
 def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
     """Answers on all that may come; what is too much then is a question where some requests do without a call."""
+    never = _never_full(subject, quota)
+    if never is not None:
+        yield never
+        return
     for finding in _judged(subject, quota) if quota.limit.when_full is not None else _unsaid(subject, quota):
         if quota.share and finding.verdict is not Verdict.PROVED:
             yield QUESTION.undecided(f"needs {quota.share}", _places(quota), quota.of)
@@ -242,17 +245,6 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
 
 
 def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
-    flows = QuotaFlows(quota.limit, quota.callee, quota.most, quota.window, quota.flows)
-    never = None if quota.unstated or quota.share else never_full(known(subject), flows)
-    if never is not None:
-        claim = Certificate(claim=f"(<= {rational(never.most)} {rational(quota.most)})").script()
-        numbers = {**_numbers(quota), "in a window": (never.most, "")}
-        _refused_counts(quota.limit)  # read: it is the same whatever becomes of what is refused
-        message = f"{quota.limit.name} is never full: {never.message}, {render_quantity(quota.most)} are allowed"
-        evidence = arithmetic(numbers, certificate=claim)
-        places, of = (*_places(quota), *never.places), (*quota.of, *never.of)
-        yield QUESTION.proved(message, places, of, evidence, assumptions=never.assumptions)
-        return
     first, again = _total(quota) or Fraction(0), _total(quota, again=True)
     peak = _total(quota, peak=True, again=True)
     if first > quota.rate and again == first:
@@ -289,6 +281,14 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
         bursts = [w.name for w, _ in quota.flows]
         needs = f"needs a burst of {bursts[0]} that fills {quota.limit.name}: its retries would then keep it full"
         yield QUESTION.undecided(needs, _places(quota), quota.of)
+
+
+def _never_full(subject: Subject, quota: Quota) -> Finding | None:
+    """Returns the proof that so many never come while nothing is refused; None where they may."""
+    if quota.unstated or quota.share:
+        return None
+    flows = QuotaFlows(quota.limit, quota.callee, quota.most, quota.window, quota.flows)
+    return never_full(QUESTION, known(subject), flows, _places(quota), quota.of, _numbers(quota))
 
 
 def _first_tries(conflict: Finding, subject: Subject, quota: Quota) -> Finding:
