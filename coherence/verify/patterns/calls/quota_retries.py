@@ -70,7 +70,6 @@ from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tr
 from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import always_holds
 from coherence.verify.patterns.calls._nested_retries import layer_places
-from coherence.verify.patterns.calls._quota_arrivals import QuotaFlows, never_full
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate, unstated_sources
 
@@ -287,6 +286,8 @@ def _never_full(subject: Subject, quota: Quota) -> Finding | None:
     """Returns the proof that so many never come while nothing is refused; None where they may."""
     if quota.unstated or quota.share:
         return None
+    from coherence.verify.patterns.calls._quota_arrivals import QuotaFlows, never_full
+
     flows = QuotaFlows(quota.limit, quota.callee, quota.most, quota.window, quota.flows)
     return never_full(QUESTION, known(subject), flows, _places(quota), quota.of, _numbers(quota))
 

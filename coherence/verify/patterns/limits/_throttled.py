@@ -23,7 +23,6 @@ from coherence.verify.calls.call_graph import NO_WAIT
 from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import always_holds, not_followed
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.let_through import held_above
 from coherence.verify.queues.loaded_things import is_raised
 from coherence.verify.queues.member_rates import member_rate
 from coherence.verify.queues.offered_load import OfferedRate, offered, sent
@@ -127,6 +126,8 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
     many = math.floor(members.high) if members.high is not None else None
     if many is None or (many > 0 and (member_rate(facts, thing) is not None or is_raised(facts, thing, members))):
         return
+    from coherence.verify.queues.let_through import held_above
+
     stated, number = facts.quantities.get(f"{thing}.copies"), facts.places.get(f"{thing}.copies")
     places = (*demand.places, *((number.labelled("so many members"),) if number is not None else ()))
     loops = scalers(facts, thing)

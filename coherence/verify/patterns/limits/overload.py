@@ -67,7 +67,6 @@ from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import cap, place_of, undecided_by
-from coherence.verify.jobs.losses import members_left
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.member_rates import member_rate
@@ -239,6 +238,8 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
         return QUESTION.undecided(f"needs {station.demand.lacking}: {message}", places, _of(facts, station))
     needed = math.floor(station.demand.high / (station.each.low * station.at_once.low)) + 1
     counted = station.members[1] if station.scaled else station.members[0]
+    from coherence.verify.jobs.losses import members_left
+
     certain, assumed = members_left(facts, station.thing, counted - needed)
     if certain is not None:
         return _fewer_at_times(station, certain, message, places, _of(facts, station))
@@ -355,6 +356,8 @@ def _waits(
         message = f"{last} of {patience}"
         evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
         needed = math.ceil(most / (patience.low * station.each.low * station.at_once.low))
+        from coherence.verify.jobs.losses import members_left
+
         certain, assumed = members_left(facts, station.thing, station.members[0] - needed)
         if certain is not None and name not in facts.design.workload:  # of a workload no proof is given
             return _fewer_at_times(station, certain, message, places, of)

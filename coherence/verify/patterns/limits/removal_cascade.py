@@ -65,7 +65,6 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.facts.ranges import truth
-from coherence.verify.jobs.losses import gone_beside
 from coherence.verify.patterns.limits._withheld import absences as cap_absences
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
@@ -133,6 +132,8 @@ def _ending(facts: DesignFacts, removal: Removal) -> Iterator[Finding]:
 
     None where the load and what a member carries are known: those are answered by `ask`.
     """
+    from coherence.verify.jobs.losses import gone_beside
+
     demand, each = offered(facts, removal.thing), member_rate(facts, removal.thing)
     range_, beside = copies(facts, removal.thing), gone_beside(facts, removal)[0]
     if range_ is None or range_.low is None or range_.high is None or (demand is not None and each is not None):
@@ -345,6 +346,8 @@ def _survivors_answer(
     most: int | None,
 ) -> Iterator[Finding]:  # fmt: skip
     """Those that stay carry the load: proved; they are overloaded, yet nothing takes them out: worth knowing."""
+    from coherence.verify.jobs.losses import gone_beside
+
     demand, each = rates
     worst = min(stages, key=lambda stage: stage.members - _out(stage, most))
     left = worst.members - _out(worst, most)

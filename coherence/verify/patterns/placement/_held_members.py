@@ -13,7 +13,6 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import in_flight_limits
-from coherence.verify.jobs.losses import members_left
 from coherence.verify.timers.removals import Departure
 
 
@@ -44,6 +43,8 @@ class MemberCount:
 
 def member_count(facts: DesignFacts, thing: str) -> MemberCount | None:
     """Returns how many members of a thing work at once; None where the design does not say."""
+    from coherence.verify.jobs.losses import members_left
+
     members = copies(facts, thing)
     if members is None or members.low is None or members.high is None:
         return None

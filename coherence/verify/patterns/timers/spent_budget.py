@@ -66,7 +66,6 @@ from coherence.verify.events.forestalling import never_fires
 from coherence.verify.facts.design_facts import DesignFacts, known, scalers
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.members_that_stay import unmoved
-from coherence.verify.jobs.losses import lost_with_places
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import (
@@ -308,6 +307,8 @@ def _beside(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence])
     if budget.thing not in facts.design.components:
         return []
     own = {cause.name for cause in causes} | ({f"{budget.thing}.mtbf"} if budget.signal.startswith("evict") else set())
+    from coherence.verify.jobs.losses import lost_with_places
+
     by_places = lost_with_places(facts, budget.thing, 0)[0]
     every = [*departures(facts, budget.thing), *([by_places] if by_places is not None else [])]
     dead = {timer.name for timer in facts.design.timers.values() if never_fires(facts.design, timer)}
