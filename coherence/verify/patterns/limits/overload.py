@@ -42,8 +42,7 @@ calls: [{from: requests, to: engine, per_try: 5 s, on_timeout: cancel}]
 ```
 
 ## Source
-vllm-project/vllm (no admission bound: pending requests grow while clients resend).  Kleinrock, Queueing Systems 1
-(1975): a queue is stable for lambda < N mu.
+vllm-project/vllm (pending requests grow while clients resend).  Kleinrock, Queueing Systems 1 (1975): lambda < N mu.
 """
 
 from __future__ import annotations
@@ -238,14 +237,18 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
         return QUESTION.undecided(f"needs {station.demand.lacking}: {message}", places, _of(facts, station))
     needed = math.floor(station.demand.high / (station.each.low * station.at_once.low)) + 1
     counted = station.members[1] if station.scaled else station.members[0]
-    from coherence.verify.jobs.losses import members_left
-
-    certain, assumed = members_left(facts, station.thing, counted - needed)
+    certain, assumed = _left(facts, station.thing, counted - needed)
     if certain is not None:
         return _fewer_at_times(station, certain, message, places, _of(facts, station))
     scaled = as_many(facts, station.thing, station.members[1]) if station.scaled else ()
     together = station.at_once.assumed(station.thing)
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled, *together))
+
+
+def _left(facts: DesignFacts, thing: str, spare: int) -> tuple[Departure | None, tuple[str, ...]]:
+    from coherence.verify.jobs.losses import members_left
+
+    return members_left(facts, thing, spare)
 
 
 def _fewer_at_times(
@@ -356,9 +359,7 @@ def _waits(
         message = f"{last} of {patience}"
         evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
         needed = math.ceil(most / (patience.low * station.each.low * station.at_once.low))
-        from coherence.verify.jobs.losses import members_left
-
-        certain, assumed = members_left(facts, station.thing, station.members[0] - needed)
+        certain, assumed = _left(facts, station.thing, station.members[0] - needed)
         if certain is not None and name not in facts.design.workload:  # of a workload no proof is given
             return _fewer_at_times(station, certain, message, places, of)
         return QUESTION.proved(message, places, of, evidence, assumptions=assumed, margin=wait < patience.low)
