@@ -65,7 +65,13 @@ WORK = PromiseKind(
 )
 UPDATE = PromiseKind("update", "a roll-out can go on", ("COH212",), "room for a copy")
 REST = PromiseKind("rest", "what is left when some are taken out carries the load", ("COH240",), "a load")
-OF_FINDINGS = (WORK, UPDATE, REST)  # listed where a question answers about them
+LOAD = PromiseKind(
+    "load",
+    "a thing serves what is asked of it",
+    ("COH245",),
+    "how many requests a member works on at once (`limits: {n: {counts: X.ongoing, at_most: k, per: replica}}`)",
+)
+OF_FINDINGS = (WORK, UPDATE, REST, LOAD)  # listed where a question answers about them
 KINDS = (TARGET, WRITERS, START, ORDER, DRAIN, ANSWER, *OF_FINDINGS)
 STATES = {Verdict.CONFLICT: "broken", Verdict.UNDECIDED: "open", Verdict.PROVED: "kept", Verdict.VACUOUS: "vacuous"}
 

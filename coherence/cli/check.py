@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from coherence.findings.baselines import BaselineEntry
     from coherence.findings.diagnostic_domains import Domain
 
-KINDS = ("target", "writers", "start", "order", "drain", "answer", "work", "update", "rest")  # of default promises
+KINDS = (  # of default promises
+    "target", "writers", "start", "order", "drain", "answer", "work", "update", "rest", "load",
+)  # fmt: skip
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 OF_A_REPAIR = 2 / 3  # of the time limit that --fix and --diff may take, and the report after them the rest
 

@@ -154,8 +154,10 @@ def _key_remedy(name: str, known: Mapping[str, Key], around: Sequence[Mapping[st
         within = _keys_within(declared.kind)
         if (own := key_said_as(name, within)) is not None:
             return f"write `{outer}: {{{own}: ...}}`: {within[own].means}"
-    for outside in reversed(around):
+    for depth, outside in reversed([*enumerate(around)]):
         beside = next((key for key, declared in outside.items() if name in _keys_within(declared.kind)), None)
+        if name in outside and depth == 0:
+            return f"write it at the top of the design, as a section of its own: `{name}: ...`"
         if name in outside:
             return f"write it further out, beside `{next(key for key in outside if key != name)}`"
         if beside is not None:
@@ -191,7 +193,7 @@ def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R |
             reading.around.append(known_keys)
             _fill(values, known_keys[name], child, reading)
             reading.around.pop()
-        elif rest is not None and NAME.fullmatch(name):
+        elif rest is not None and NAME.fullmatch(name) and not _belongs_outside(name, child, reading):
             values.setdefault(rest.name, {})[name] = rest.kind.read(child, reading)
         else:
             reading.problem(
@@ -206,6 +208,11 @@ def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R |
     if rest is not None:
         values[rest.name] = {k: v for k, v in values.get(rest.name, {}).items() if v is not None}
     return cls(**values)
+
+
+def _belongs_outside(name: str, child: Node, reading: Reading) -> bool:
+    """Decides whether more than a value stands under a key of a record around, where any name may have a value."""
+    return not isinstance(child, Scalar) and any(name in outside for outside in reading.around)
 
 
 def _exclude(cls: type[Record], node: Table, reading: Reading) -> None:

@@ -223,6 +223,8 @@ def test_all_mistakes_come_at_once_each_with_place_value_and_remedy() -> None:
         ("coherence: 1\ncalls: {a: 1}", "a list expected, a mapping found", "one `- {from: ..., to: ...}` for each"),
         ("coherence: 1\nloops: {a: {target: {signal: a.b, enter: 1}}}", "unknown key 'enter'", "a key of `trigger`"),
         ("coherence: 1\nloops: {a: {target: {signal: a.b, layer: x}}}", "unknown key 'layer'", "beside `uses`"),
+        ("coherence: 1\ncomponents: {a: {limits: [1]}}", "unknown key 'limits'", "a section of its own: `limits: ...`"),
+        ("coherence: 1\ncomponents: {a: {calls: {to: b}}}", "unknown key 'calls'", "at the top of the design"),
         ("coherence: 1\ncalls: [{from: a}]", "the key 'to' is missing", "add `to: ...`"),
         (
             "coherence: 1\nloops: {a: {uses: ../../etc/passwd}}",

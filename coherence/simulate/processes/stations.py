@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -96,8 +96,11 @@ def _station(
         return Station(name, FOR_ALL, Service(0.0, "constant", 0.0), plan=onward, cases=flow.cases.get(name, ()))
     problems += _unusable_rates(pool)
     service = _service(design, flow, component, pool, servers, notes)
+    if servers is not None and (onward or (service is not None and time_of(pool, "answer") is not None)):
+        notes += _member_notes(design, pool, calls=bool(onward))
     if service is None and onward:
-        notes.append(f"{name} only passes requests on: it takes no time and has room for all")
+        room = "it takes no time" if servers is not None else "it takes no time and has room for all"
+        notes.append(f"{name} only passes requests on: {room}")
         return Station(
             name, servers or FOR_ALL, Service(0.0, "constant"), plan=onward, cases=flow.cases.get(name, ()),
             **_discipline(component),
@@ -180,6 +183,19 @@ def slots_of(design: Design, pool: Component, notes: list[str]) -> int:
         return 1
     notes.append(f"a member of {pool.name} works on {int(slots.low)} at once, each of which takes its own time")
     return int(slots.low)
+
+
+def _member_notes(design: Design, pool: Component, *, calls: bool) -> Iterator[str]:
+    """Yields how long a member is kept by a request, where no limit says how many it works on at once."""
+    until = ", and is kept by it until what it calls has ended" if calls else ""
+    slots = member_slots(design, pool.name)
+    if any(key in pool.constants for key in RATES_EACH):
+        until_ended = f"a member of {pool.name} is kept by a request until what it calls has ended"
+        yield from [f"{until_ended}: it may serve less than its rate"] if calls else []
+    elif slots is not None and slots.limits:
+        yield from [f"a request stays in the work of {pool.name} until what it calls has ended"] if calls else []
+    else:
+        yield f"a member of {pool.name} works on one request at a time{until}"
 
 
 def _members(design: Design, pool: Component, notes: list[str]) -> int | None:

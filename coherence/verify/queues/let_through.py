@@ -18,6 +18,7 @@ from coherence.verify.facts.design_facts import DesignFacts, scaling
 from coherence.verify.facts.limits import always_holds, in_flight_limits
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.offered_load import offered
+from coherence.verify.queues.requests_in_work import thing_with_calls
 
 WAITING = STATES["waiting"]
 HELD_BACK = (*WAITING, TIME_IN_QUEUE)
@@ -87,7 +88,7 @@ def held_above(facts: DesignFacts, thing: str, suffices: Callable[[Fraction], bo
     tree = call_tree(facts.design)
     above = reached([thing], lambda name: tree.callers.get(name, ()))
     for name in sorted((above - {thing}) & facts.design.components.keys()):
-        own, let = station_of(facts, name), admitted(facts, name)
+        own, let = station_of(facts, name) or _with_slots(facts, name), admitted(facts, name)
         load = own.demand if own is not None else offered(facts, name)
         passed = [own.capacity] if own is not None else []
         passed += [let[1]] if let is not None else []
@@ -100,6 +101,12 @@ def held_above(facts: DesignFacts, thing: str, suffices: Callable[[Fraction], bo
     for plan in tree.plans:
         if plan.callee in above and plan.call.breaker is not None:
             yield f"the breaker of {plan.name} stays closed"
+
+
+def _with_slots(facts: DesignFacts, thing: str) -> LoadedThing | None:
+    """Returns a thing that calls others and whose members work on a stated number of requests at once."""
+    station = thing_with_calls(facts, thing)
+    return station if station is not None and not station.lacks_slots else None
 
 
 __all__ = ["admitted", "doubts", "held_above", "sheds"]

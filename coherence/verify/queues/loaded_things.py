@@ -24,7 +24,8 @@ class LoadedThing:
     """A thing with what is asked of it, what one server serves, and the fewest and most servers it may have.
 
     A server is a member, or one of the requests that each of them works on at once (`at_once`).  `given`: the most that
-    loops may give it, which may be fewer than it begins with.
+    loops may give it, which may be fewer than it begins with.  `assumed`: what a proof takes for granted of the time of
+    a request.  `lacks_slots`: nothing says how many of them a member works on at once.
     """
 
     thing: str
@@ -37,6 +38,8 @@ class LoadedThing:
     slots: tuple[Limit, Quantity] | None = None  # a limit of requests in flight that lets fewer members work
     perhaps: tuple[Limit, Quantity | None] | None = None  # one that may do so: at times, in places, by no number
     at_once: MemberSlots = ALONE
+    assumed: tuple[str, ...] = ()
+    lacks_slots: bool = False
 
     @property
     def members(self) -> tuple[int, int]:
@@ -85,12 +88,23 @@ def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     """Returns a thing with its load and what its members serve; None where the design does not say."""
     from coherence.verify.queues.mixed_service import mixed_rate
 
+    each = server_rate(facts, thing)
+    each = mixed_rate(facts, thing) if each is None else each
+    if each is None:
+        return None
+    station = loaded_thing(facts, thing, each)
+    if station is None or station.demand.low >= station.many * each.high:
+        return station
+    open_ = _mean(facts, thing, station.demand)
+    return replace(station, each=replace(station.each, open=each.open or open_))
+
+
+def loaded_thing(facts: DesignFacts, thing: str, each: OfferedRate) -> LoadedThing | None:
+    """Returns a thing of which one server serves a rate; None where its load or its members are not stated."""
     demand, members, slots = offered(facts, thing), copies(facts, thing), servers_of_member(facts, thing)
     if members is None and slots.limits and not is_counted_by_loops(facts.design, thing):
         members = point(1)  # what is said to be there is so many at once
-    each = server_rate(facts, thing)
-    each = mixed_rate(facts, thing) if each is None else each
-    if demand is None or each is None or members is None or members.low is None or members.high is None:
+    if demand is None or members is None or members.low is None or members.high is None:
         return None
     given = [most for writer in scaling(facts, thing) if (most := _most_given(facts, writer, members)) is not None]
     few, many = math.ceil(members.low), math.floor(members.high)
@@ -98,8 +112,7 @@ def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
         return None
     top = max(few, min(many, math.floor(max(given)))) if given else many
     few, many, top = math.floor(few * slots.low), math.floor(many * slots.high), math.floor(top * slots.high)
-    open_ = "" if demand.low >= many * each.high else _mean(facts, thing, demand)
-    each = replace(each, places=(*each.places, *slots_places(slots)), open=each.open or open_)
+    each = replace(each, places=(*each.places, *slots_places(slots)))
     return _with_slots(facts, LoadedThing(thing, demand, each, few, many, top, bool(given), at_once=slots))
 
 

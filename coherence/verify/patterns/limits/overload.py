@@ -13,6 +13,10 @@ loop or with their places (`lost: 1`).
 A limit of what each member works on (`counts: api.ongoing, at_most: 16, per: replica`) makes a member that many
 servers, of which each takes the time of the workload (`service`), else its own (`takes`; a range is no mean).
 
+A thing that calls others keeps each request in its work until its calls have ended, so that it goes on with the
+requests that it works on at once, divided by the time in which all of its tries hang (by that in which none fails it
+cannot do more).  Where no limit says how many it works on at once, that is asked unless one for each member suffices.
+
 A limit in a window that makes its callers wait (`counts: attempts(api), at_most: q, window: W, when_full: wait`) is a
 thing that serves q / W: more first tries than that, and those that wait are more with each second.
 
@@ -59,14 +63,19 @@ from coherence.base.reads import answered
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Call, Limit
+from coherence.language.design import Limit
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import STATES
 from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
+<<<<<<< HEAD
 from coherence.verify.facts.limits import cap, place_of, undecided_by
+=======
+from coherence.verify.facts.limits import place_of, undecided_by
+from coherence.verify.jobs.losses import members_left
+>>>>>>> 58f3e6c7 (Callers that run out of room while they wait for what they call are an overload; runs name how long a member is kept (ADR 125))
 from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.queues.bounded_queues import queue_bounds, waiters
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.member_rates import member_rate
 from coherence.verify.queues.offered_load import OfferedRate, contested, offered
@@ -75,7 +84,6 @@ from coherence.verify.timers.removals import Departure
 REGARDLESS = frozenset({"time", "members", "order", "law"})
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=REGARDLESS)
 QUESTIONS = (QUESTION,)
-WAITING = STATES["waiting"]
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -93,11 +101,15 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _load(subject, facts, station)
             yield from _queues(subject, facts, station)
         else:
+<<<<<<< HEAD
             yield from _perhaps(facts, thing)
             yield from unserved(QUESTION, subject, facts, thing)
+=======
+            yield from _perhaps(subject, facts, thing)
+>>>>>>> 58f3e6c7 (Callers that run out of room while they wait for what they call are an overload; runs name how long a member is kept (ADR 125))
 
 
-def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
+def _perhaps(subject: Subject, facts: DesignFacts, thing: str) -> Iterator[Finding]:
     """Asks what one member of a loaded thing serves, where it is stated twice, by no rate, or by one nothing reads."""
     counted = offered(facts, thing) is not None and copies(facts, thing) is not None
     open_ = contested(facts, thing) if counted else None
@@ -106,6 +118,12 @@ def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
         yield QUESTION.undecided(f"needs {needs}", (place.labelled("one member serves this"),), (thing,))
         return
     if offered(facts, thing) is None or member_rate(facts, thing) is not None:
+        return
+    from coherence.verify.queues.requests_in_work import thing_with_calls
+
+    station = thing_with_calls(facts, thing)
+    if station is not None:
+        yield from _load(subject, facts, station)
         return
     from coherence.verify.queues.stated_capacities import unclear_rate, unclear_slots
 
@@ -146,9 +164,9 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         yield _enough(facts, station, places)
         return
     if station.each.open:
-        needs = f"needs {station.each.open}: {station.thing} serves {_per(station.capacity)} at least"
-        needs = f"{needs}, {_demand_text(demand)} are asked"
-        yield QUESTION.undecided(needs, places, _of(facts, station))
+        least = f"{station.thing} serves {_per(station.capacity)} at least, " if station.capacity else ""
+        needs = f"needs {station.each.open}: {least}{_demand_text(demand)} are asked"
+        yield QUESTION.undecided(needs, places, _of(facts, station), lacks_number=station.lacks_slots)
         return
     if demand.open and demand.low < station.capacity:
         needs = (
@@ -241,8 +259,8 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
     if certain is not None:
         return _fewer_at_times(station, certain, message, places, _of(facts, station))
     scaled = as_many(facts, station.thing, station.members[1]) if station.scaled else ()
-    together = station.at_once.assumed(station.thing)
-    return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=(*assumed, *scaled, *together))
+    granted = (*assumed, *scaled, *station.at_once.assumed(station.thing), *station.assumed)
+    return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=granted)
 
 
 def _left(facts: DesignFacts, thing: str, spare: int) -> tuple[Departure | None, tuple[str, ...]]:
@@ -279,46 +297,12 @@ def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
 
 def _queues(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
     """Yields each bounded queue against the patience of each caller."""
-    for bound in _bounds(facts, station):
-        for waiter in _waiters(facts, station):
+    for bound in queue_bounds(facts, station):
+        for waiter in waiters(facts, station):
             some = station.fewest
             answer = _waits(subject, facts, station, bound, waiter) if some else _unserved(station, bound, waiter)
             if answer.verdict is not Verdict.PROVED or waiter[0] not in facts.design.workload:
                 yield answer  # within its deadline alone says nothing of a request that waits elsewhere too
-
-
-def _bounds(facts: DesignFacts, station: LoadedThing) -> Iterator[tuple[Limit, Fraction]]:
-    """Yields the limits that reject what waits at a thing, with how many they let wait."""
-    from coherence.verify.queues.let_through import HELD_BACK, places_in_queue
-
-    for word in HELD_BACK if station.fewest else WAITING:
-        for limit in facts.counted.get(f"{station.thing}.{word}", ()):
-            tree = cap(facts, limit) if limit.rejects else None
-            most = facts.range(tree).high if tree is not None else None
-            if most is not None:
-                yield limit, places_in_queue(limit, most, station.fewest * station.each.low)
-
-
-def _waiters(facts: DesignFacts, station: LoadedThing) -> Iterator[tuple[str, Quantity]]:
-    """Yields the calls of a thing and the workloads that reach it, with how long they wait.
-
-    Not a workload that waits as long as one of its calls there or longer: what holds of the call holds of it.
-    """
-    waits = {call: _patience(call) for call in facts.design.calls}
-    direct = {c: q for c, q in waits.items() if c.callee is not None and c.callee.text == station.thing}
-    yield from ((call.name, patience) for call, patience in direct.items() if patience is not None)
-    for name in station.demand.names:
-        workload = facts.design.workload.get(name)
-        own = [q for c, q in direct.items() if c.caller is not None and c.caller.text == name]
-        deadline = workload.deadline if workload is not None else None
-        if deadline is not None and not any(q is not None and q.low <= deadline.low for q in own):
-            yield name, deadline
-
-
-def _patience(call: Call) -> Quantity | None:
-    """Returns how long the caller waits for one answer."""
-    stated = [q for q in (call.per_try, call.deadline) if isinstance(q, Quantity)]
-    return min(stated, key=lambda q: q.low) if stated else None
 
 
 def _unserved(station: LoadedThing, bound: tuple[Limit, Fraction], waiter: tuple[str, Quantity]) -> Finding:

@@ -1,0 +1,76 @@
+"""Finds how many requests a second go on through a thing that keeps each in its work until its calls have ended.
+
+By Little's law a thing with room for S requests at once, each of which stays W seconds, goes on with S / W a second.
+W lies between the time in which no try fails and the time in which all of them hang.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.number_text import render_seconds
+from coherence.base.places import Place
+from coherence.language.entries.member_slots import member_slots
+from coherence.verify.calls.call_graph import NO_WAIT, Work, call_tree, in_turn, open_time, own_time
+from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.queues.loaded_things import LoadedThing, loaded_thing
+from coherence.verify.queues.offered_load import PLAIN, OfferedRate
+from coherence.verify.queues.stated_capacities import stated_capacity
+
+ZERO = Fraction(0)
+AT_ONCE = (
+    "how many requests each member of {0} works on at once "
+    "(`limits: {{n: {{counts: {0}.ongoing, at_most: ..., per: replica}}}}`)"
+)
+
+
+def thing_with_calls(facts: DesignFacts, thing: str) -> LoadedThing | None:
+    """Returns a thing with what goes on through it at least and at most; None where no time of its work is stated.
+
+    Where no limit says how many requests a member works on at once that is open, and one is the least.
+    """
+    component, slots = facts.design.components.get(thing), member_slots(facts.design, thing)
+    plain = component is not None and (component.part is None or component.part.text in PLAIN)
+    work = call_tree(facts.design).work.get(thing)
+    if not plain or slots is None or work is None or work.cyclic or stated_capacity(facts, thing) is not None:
+        return None
+    if work.answer.least == work.longest == 0:
+        return None
+    station = loaded_thing(facts, thing, _each(facts, thing, work))
+    if station is None:
+        return None
+    waits = dict.fromkeys(NO_WAIT.format(plan.callee) for plan in work.through)
+    assumed = (*(own_time(work, thing) if work.serve is None else ()), *in_turn(work, thing), *waits)
+    return replace(_opened(station, work), assumed=assumed)
+
+
+def _each(facts: DesignFacts, thing: str, work: Work) -> OfferedRate:
+    """Returns requests per second for which room for one at once is enough, as a range."""
+    least, most = work.answer.least, work.longest
+    low = 1 / most if most else ZERO
+    high = 1 / least if least else low
+    return OfferedRate(low, high, high, tuple(_places(facts, thing, work)))
+
+
+def _places(facts: DesignFacts, thing: str, work: Work) -> Iterator[Place]:
+    if work.serve is not None:
+        yield work.serve.place.labelled(f"{thing} itself takes this")
+    for plan in call_tree(facts.design).of_caller.get(thing, ()):
+        if plan.call.place is not None:
+            yield plan.call.place.labelled("a request stays until this has ended")
+
+
+def _opened(station: LoadedThing, work: Work) -> LoadedThing:
+    """Returns a thing with what to ask where its numbers decide nothing."""
+    each, demand = station.each, station.demand
+    if not station.at_once.limits:
+        return replace(station, each=replace(each, open=AT_ONCE.format(station.thing)), lacks_slots=True)
+    if work.answer.least and demand.low >= station.many * each.high:
+        return replace(station, each=replace(each, low=each.high))
+    if not work.longest:
+        return replace(station, each=replace(each, open=open_time(work, station.thing)))
+    stays = f"{render_seconds(work.answer.least)} to {render_seconds(work.longest)}"
+    open_ = f"how long a request stays in the work of {station.thing}, {stays} with its calls"
+    return replace(station, each=replace(each, open=open_))
