@@ -68,12 +68,7 @@ from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
-<<<<<<< HEAD
-from coherence.verify.facts.limits import cap, place_of, undecided_by
-=======
 from coherence.verify.facts.limits import place_of, undecided_by
-from coherence.verify.jobs.losses import members_left
->>>>>>> 58f3e6c7 (Callers that run out of room while they wait for what they call are an overload; runs name how long a member is kept (ADR 125))
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.bounded_queues import queue_bounds, waiters
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
@@ -101,12 +96,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _load(subject, facts, station)
             yield from _queues(subject, facts, station)
         else:
-<<<<<<< HEAD
-            yield from _perhaps(facts, thing)
-            yield from unserved(QUESTION, subject, facts, thing)
-=======
             yield from _perhaps(subject, facts, thing)
->>>>>>> 58f3e6c7 (Callers that run out of room while they wait for what they call are an overload; runs name how long a member is kept (ADR 125))
+            yield from unserved(QUESTION, subject, facts, thing)
 
 
 def _perhaps(subject: Subject, facts: DesignFacts, thing: str) -> Iterator[Finding]:
