@@ -70,7 +70,6 @@ from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import place_of, undecided_by
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.bounded_queues import queue_bounds, waiters
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.member_rates import member_rate
 from coherence.verify.queues.offered_load import OfferedRate, contested, offered
@@ -288,6 +287,10 @@ def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
 
 def _queues(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
     """Yields each bounded queue against the patience of each caller."""
+    if not subject.design.limits:
+        return
+    from coherence.verify.queues.bounded_queues import queue_bounds, waiters
+
     for bound in queue_bounds(facts, station):
         for waiter in waiters(facts, station):
             some = station.fewest
