@@ -13,6 +13,7 @@ from coherence.language import catalogue, names
 from coherence.language.call_cases import weight_path
 from coherence.language.design import Component
 from coherence.language.document import Scalar, Table
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions import ExpressionError, parse
 from coherence.language.expressions.tree import Name, Rename, Tree, rename
 from coherence.language.schema_kinds import Formula, Quantity, Reading
@@ -187,7 +188,7 @@ def _part_state(draft: ModelDraft, component: Component, name: str, block: objec
         State,
         path=lambda: path,
         initial=lambda: _part_start(draft, component, block),
-        range=lambda: _range(block, draft.reading),
+        range=lambda: _within_buffer(draft, path, _range(block, draft.reading)),
         next=lambda: following,
         flow=lambda: flow,
         step=lambda: step.low if step else None,
@@ -195,6 +196,17 @@ def _part_state(draft: ModelDraft, component: Component, name: str, block: objec
         dimension=lambda: _unit(block),
         place=lambda: component.place,
     )
+
+
+def _within_buffer(draft: ModelDraft, path: str, stated: Interval) -> Interval:
+    """Returns the range of a state of a part, up to the least limit that refuses what goes beyond, at every time."""
+    ends = [stated.high] if stated.high is not None else []
+    for limit in draft.design.limits.values():
+        partly = limit.per or limit.during or limit.scope or limit.window or limit.actions
+        if limit.rejects and not partly and limit.counts and limit.counts.tree == Name(path):
+            most = most_allowed(draft.design, limit)
+            ends += [most.low] if most is not None and most.exact else []
+    return Interval(stated.low, min(ends, default=None))
 
 
 def _part_start(draft: ModelDraft, component: Component, block: Table) -> Interval:
