@@ -15,7 +15,9 @@ class Hosting(Record):
     tier: Word | None = key(NAME_KIND, means="the tier", required=True)
     place: Place | None = plain(compare=False)
     devices: Quantity | None = key(
-        DEVICES, means="the devices that one member holds", without="the `claims` of the tier say it, else 1"
+        DEVICES,
+        means="the devices that one member holds",
+        without="the `claims` of the tier say it, else 1; where one each is too many it is asked for",
     )
 
     @property
