@@ -84,3 +84,19 @@ def test_the_room_of_all_members_is_divided_by_the_longest_stay() -> None:
 def test_what_says_otherwise_how_much_it_serves_or_calls_itself_has_no_such_rate(change: tuple[str, str]) -> None:
     numbers = {"rate": 1, "copies": 2, "own": 500, "behind": 100, "per_try": 1750, "tries": 2, "room": 8}
     assert station(TEXT.format(**numbers).replace(*change)) is None
+
+
+def test_a_proof_names_the_limits_that_make_its_calls_wait_and_what_it_takes_for_granted_of_times() -> None:
+    numbers = {"rate": 1, "copies": 2, "own": 500, "behind": 100, "per_try": 1750, "tries": 2, "room": 8}
+    text = (
+        TEXT.format(**numbers).rstrip("}\n")
+        + "}, quota: {counts: attempts(decode), at_most: 9, window: 1 s, when_full: wait}}\n"
+    )
+    found = thing_with_calls(known(Subject(read_text(text, "d"), {"d": text})), "gateway")
+    assert found is not None
+    assert found.assumed == ("no wait for a place in quota is counted",)
+    unlimited = thing_with_calls(
+        known(Subject(read_text(text.replace(", per_try: 1750 ms, tries: 2", ""), "d"), {"d": text})), "gateway"
+    )
+    assert unlimited is not None
+    assert unlimited.assumed[0] == "decode begins at once: a wait for a free member is not counted"

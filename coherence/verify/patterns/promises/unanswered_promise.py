@@ -66,6 +66,10 @@ def _reason(subject: Subject, promise: Promise) -> str:
         return f"no question decides {' and '.join(measured)} of a signal; `coherence simulate` measures it"
     words = dict.fromkeys(path for formula in promise.conditions for path in names_of(formula.tree))
     events = [event.text for event in (promise.first, promise.second) if event is not None]
+    if events and not words and len(requests := {text.partition(" ")[0] for text in events}) == 1 and promise.within:
+        name = requests.pop()
+        if name in subject.design.workload:
+            return f"how long requests of {name} take is asked by `deadline: {promise.within}` of {name}"
     if events and not words:
         return f"needs what ties {' and '.join(events)} together: no timer, activity, call or loop does"
     model = subject.model
