@@ -93,12 +93,13 @@ def standing(
     weighed = [_weighed(design, f, provers.get(f.code, NOBODY), idle, unread) for f in of_links]
     full = {spot(place) for f in weighed if f.verdict is not Verdict.PROVED for place in f.places}
     carried = {spot(place) for f in weighed for place in f.places} - full
-    return tuple(
+    stands = (
         _weighed(design, finding, provers.get(finding.code, NOBODY), idle, unread, carried)
         if finding.verdict is Verdict.PROVED and refuted.keys().isdisjoint(finding.assumptions)
-        else _refuted(finding, refuted)
+        else finding
         for finding in findings
     )
+    return tuple(_refuted(finding, refuted) for finding in stands)
 
 
 def overturning(design: Design, loops: Iterable[str], read: frozenset[Place]) -> PossibleInfluence | None:
@@ -108,6 +109,11 @@ def overturning(design: Design, loops: Iterable[str], read: frozenset[Place]) ->
     return next(
         (i for i in touching if i.kind not in (WAIT, BURST) and not (i.kind == STOP and i.removes(words))), None
     )
+
+
+def no_waits(names: Iterable[str]) -> tuple[str, ...]:
+    """Returns that no wait for a place in some limits is counted, as proofs say it that have not read them."""
+    return tuple(NO_WAIT.format(f"limits.{name}") for name in names)
 
 
 def _uncertain(design: Design, finding: Finding, prover: Prover) -> Finding:

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
+from coherence.findings.standing_proofs import no_waits
 from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as names_of
 from coherence.verify.calls.call_graph import NO_WAIT, Work, call_tree, in_turn, open_time, own_time
@@ -43,19 +44,19 @@ def thing_with_calls(facts: DesignFacts, thing: str) -> LoadedThing | None:
     if station is None:
         return None
     waits = dict.fromkeys(NO_WAIT.format(plan.callee) for plan in work.through)
-    waits |= dict.fromkeys(_held_back(facts, thing))
+    waits |= dict.fromkeys(no_waits(_held_back(facts, thing)))
     assumed = (*(own_time(work, thing) if work.serve is None else ()), *in_turn(work, thing), *waits)
     return replace(_opened(station, work), assumed=assumed)
 
 
 def _held_back(facts: DesignFacts, thing: str) -> Iterator[str]:
-    """Yields that no wait is counted for each limit that makes callers wait on the way to what a thing calls."""
+    """Yields the limits that make callers wait on the way to what a thing calls."""
     below = {*call_tree(facts.design).below(thing)} - {thing}
     for limit in facts.design.limits.values():
         counted = names_of(limit.counts.tree) if limit.counts is not None else ()
         waits = limit.when_full is not None and limit.when_full.text == "wait"
         if waits and any(path.partition(".")[0] in below for path in counted):
-            yield f"no wait for a place in {limit.name} is counted"
+            yield limit.name
 
 
 def _each(facts: DesignFacts, thing: str, work: Work) -> OfferedRate:

@@ -94,7 +94,7 @@ def test_a_proof_names_the_limits_that_make_its_calls_wait_and_what_it_takes_for
     )
     found = thing_with_calls(known(Subject(read_text(text, "d"), {"d": text})), "gateway")
     assert found is not None
-    assert found.assumed == ("no wait for a place in quota is counted",)
+    assert found.assumed == ("limits.quota is not read; no wait for a place in it is counted",)
     unlimited = thing_with_calls(
         known(Subject(read_text(text.replace(", per_try: 1750 ms, tries: 2", ""), "d"), {"d": text})), "gateway"
     )

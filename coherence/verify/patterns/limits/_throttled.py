@@ -15,6 +15,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.findings.standing_proofs import no_waits
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.roles import counted_sends
@@ -101,7 +102,7 @@ def _answer(question: Question, subject: Subject, throttle: Throttle) -> Finding
     return question.conflict(
         f"{full}: {grows}", throttle.places, throttle.of, arithmetic(throttle.numbers, witness=witness),
         certain=demand.low >= throttle.most.high / throttle.window.low, repairs=_repairs(subject, throttle),
-    ).refuting(NO_WAIT.format(throttle.callee))  # fmt: skip
+    ).refuting(NO_WAIT.format(throttle.callee), *no_waits([limit.name]))  # fmt: skip
 
 
 def _repairs(subject: Subject, throttle: Throttle) -> Iterator[Repair]:

@@ -63,6 +63,7 @@ from coherence.base.reads import answered
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.findings.standing_proofs import no_waits
 from coherence.language.design import Limit
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
@@ -143,9 +144,13 @@ def _same_time(facts: DesignFacts, station: LoadedThing) -> Iterator[Place]:
 
 def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
     calls = [call.name for call in facts.design.calls if call.callee is not None and call.callee.text == station.thing]
+    return (station.thing, *station.demand.names, *calls, *scalers(facts, station.thing), *_counted(station))
+
+
+def _counted(station: LoadedThing) -> list[str]:
+    """Returns the limits that say how many requests are in work at once."""
     slots = [station.slots[0].name] if station.slots is not None else []
-    slots += [limit.name for limit in station.at_once.limits]
-    return (station.thing, *station.demand.names, *calls, *scalers(facts, station.thing), *slots)
+    return [*slots, *(limit.name for limit in station.at_once.limits)]
 
 
 def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
@@ -193,10 +198,14 @@ def _overloaded(subject: Subject, facts: DesignFacts, station: LoadedThing, plac
     )
     late = [plan for plan in call_tree(facts.design).above([station.thing]) if plan.limit is not None]
     return QUESTION.conflict(
-        f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
-        certain=demand.low >= station.most and not perhaps, assumptions=perhaps,
+        f"{full}: {grows}",
+        places,
+        _of(facts, station),
+        arithmetic(station.numbers, witness=witness),
+        certain=demand.low >= station.most and not perhaps,
+        assumptions=perhaps,
         repairs=_more(subject, facts, station),
-    ).refuting(NO_WAIT.format(station.thing), *sent_again(facts.design, late))  # fmt: skip
+    ).refuting(NO_WAIT.format(station.thing), *no_waits(_counted(station)), *sent_again(facts.design, late))
 
 
 def _enough(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
