@@ -38,7 +38,7 @@ from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.entries.leaves import DesignLeaf, leaves
 from coherence.language.expressions.tree import Call, Name
 from coherence.language.infrastructure import Boundary
-from coherence.language.roles import role, time_of
+from coherence.language.roles import role, sends_that_wait, time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import calls_across
 from coherence.language.words import STATES
@@ -126,7 +126,7 @@ def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]
     ]
     evicts = design.loops[name].evicted if section == "loops" else ""
     stops = stopped(design, name) if section == "timers" else ""
-    waits = section == "limits" and _makes_wait(design.limits[name])
+    waits = section == "limits" and _makes_wait(design, design.limits[name])
     kind = WAIT if waits else STOP if stops else VALUE
     return PossibleInfluence(section, name, "", kind, places, frozenset(changed(design, name)), evicts or stops)
 
@@ -145,12 +145,13 @@ def _set(design: Design, name: str) -> Iterator[str]:
             yield head
 
 
-def _makes_wait(limit: Limit) -> bool:
-    """Decides whether calls wait for a place where a limit of what is in flight is full, or may."""
+def _makes_wait(design: Design, limit: Limit) -> bool:
+    """Decides whether calls wait for a place where a limit of what is in flight, or sent in a window, is full."""
     tree = limit.counts.tree if limit.counts is not None else None
     in_flight = isinstance(tree, Call) and tree.function == "in flight"
     in_work = isinstance(tree, Name) and tree.path.rpartition(".")[2] in IN_WORK
-    return (in_flight or in_work) and (limit.when_full is None or limit.when_full.text == "wait")
+    at_once = (in_flight or in_work) and (limit.when_full is None or limit.when_full.text == "wait")
+    return at_once or sends_that_wait(design, limit)[0] is not None
 
 
 def acts_on_the_way(boundary: Boundary) -> bool:
@@ -331,5 +332,5 @@ def _counted(design: Design, name: str) -> Iterator[str]:
     limit = design.limits[name]
     signals = list(signals_in(design, [limit.counts] if limit.counts is not None else []))
     yield from signals
-    things = {signal.partition(".")[0] for signal in signals} if _makes_wait(limit) else set()
+    things = {signal.partition(".")[0] for signal in signals} if _makes_wait(design, limit) else set()
     yield from (call for call, ends in ends_of_calls(design).items() if not things.isdisjoint(ends))

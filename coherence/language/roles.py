@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from coherence.base.queries import cached
 from coherence.base.units import SECOND
-from coherence.language.design import Component, Design, Timer
+from coherence.language.design import Component, Design, Limit, Timer
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.schema_kinds import Quantity
@@ -127,3 +127,9 @@ def counted_sends(design: Design, counted: Tree | None) -> tuple[str | None, str
             if signal in SENT and thing in design.workload and len(own) == 1:
                 return next(iter(own)), thing
     return None, None
+
+
+def sends_that_wait(design: Design, limit: Limit) -> tuple[str | None, str | None]:
+    """Returns what tries are sent to that wait where a limit in a window is full, and whose (None: everybody's)."""
+    waits = limit.window is not None and (limit.when_full is None or limit.when_full.text == "wait")
+    return counted_sends(design, limit.counts.tree) if waits and limit.counts is not None else (None, None)

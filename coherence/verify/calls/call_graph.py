@@ -304,10 +304,20 @@ def end_of_call(plan: RetryPolicy, inside: Work, *, hangs: bool) -> CallsEnd:
     end = inside.hanging if hangs else inside.unhung
     bounded = plan.tries == 1 and inside.answer.bound is not None
     most, failures = inside.spent(end) if bounded else TimeTerm(None), known_failures(plan)
-    if bounded and plan.second_copy:
-        most = LONGEST.in_turn([most, TimeTerm(plan.second_copy)])
+    if bounded:
+        begins = max(plan.second_copy, _connects(plan))
+        most = LONGEST.in_turn([most, TimeTerm(begins)]) if begins else most
+        fails = [plan.failed_try(cause).high for cause in plan.known()]
+        most = LONGEST.at_once([most, *(TimeTerm(time) for time in fails)]) if fails else most
     known = max(failures.low + max(end.known, inside.own), failures.high or ZERO)
     return CallsEnd(known, most, end.path)
+
+
+def _connects(plan: RetryPolicy) -> Fraction:
+    """Returns how long a try may take to connect (s), which is before its callee works; 0 where nothing says it."""
+    call = plan.call
+    connects = call.timeout_kind is not None and call.timeout_kind.text == "connect"
+    return call.per_try.high if connects and isinstance(call.per_try, Quantity) else ZERO
 
 
 def _as_stated(plan: RetryPolicy, inside: Work) -> tuple[RetryPolicy, RetryPolicy]:

@@ -15,6 +15,7 @@ from coherence.base.places import Place
 from coherence.findings.standing_proofs import no_waits
 from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as names_of
+from coherence.language.roles import sends_that_wait
 from coherence.verify.calls.call_graph import NO_WAIT, Work, call_tree, in_turn, open_time, own_time
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.queues.loaded_things import LoadedThing, loaded_thing
@@ -54,7 +55,8 @@ def _held_back(facts: DesignFacts, thing: str) -> Iterator[str]:
     below = {*call_tree(facts.design).below(thing)} - {thing}
     for limit in facts.design.limits.values():
         counted = names_of(limit.counts.tree) if limit.counts is not None else ()
-        waits = limit.when_full is not None and limit.when_full.text == "wait"
+        stated = limit.when_full is not None and limit.when_full.text == "wait"
+        waits = stated or sends_that_wait(facts.design, limit)[0] is not None
         if waits and any(path.partition(".")[0] in below for path in counted):
             yield limit.name
 
