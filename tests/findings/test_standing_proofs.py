@@ -232,6 +232,7 @@ loops:
     actuation: {signal: pool.size, by: 1, bounds: [20, 30], from: 20}
 promises: {room: always pool.load <= 80 %}
 """
+BURST = "burst: {rate: 940 req/s, lasts: 200 s, every: 10 min}"
 SWITCHES = "arrivals: {switches: [{rate: 110 req/s, lasts: 1 min}, {rate: 900 req/s, lasts: 1 min}]}"
 
 
