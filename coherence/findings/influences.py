@@ -36,6 +36,7 @@ from coherence.findings.proof_words import (
 from coherence.language.design import Design, Limit
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.entries.leaves import DesignLeaf, leaves
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Call, Name
 from coherence.language.infrastructure import Boundary
 from coherence.language.roles import role, sends_that_wait, time_of
@@ -327,9 +328,23 @@ def _timed_event(design: Design, name: str) -> Iterator[str]:
     yield from (text for word in dotted for text in (word, f"{word} ends"))
 
 
+def _is_never_reached(design: Design, limit: Limit) -> bool:
+    """Decides whether a limit counts what loops alone write, each within bounds that it lets through."""
+    path = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
+    acts = [loop.actuation for loop in design.loops.values() if loop.actuation is not None]
+    writers = [act for act in acts if act.signal is not None and act.signal.text == path]
+    plain = writers and limit.at_least is None and limit.window is None and not limit.actions
+    most = most_allowed(design, limit) if plain else None
+    tops = [top for act in writers for top in (*act.bounds[1:2], *([act.initial] if act.initial is not None else []))]
+    bounded = all(len(act.bounds) == 2 for act in writers) and all(isinstance(top, Quantity) for top in tops)
+    return most is not None and bounded and all(isinstance(top, Quantity) and top.high <= most.low for top in tops)
+
+
 def _counted(design: Design, name: str) -> Iterator[str]:
     """Yields the signals that a limit counts, and the calls that wait for a place in it."""
     limit = design.limits[name]
+    if _is_never_reached(design, limit):
+        return
     signals = list(signals_in(design, [limit.counts] if limit.counts is not None else []))
     yield from signals
     things = {signal.partition(".")[0] for signal in signals} if _makes_wait(design, limit) else set()
