@@ -42,7 +42,8 @@ class Contract:
     def text(self) -> str:
         """Renders the contract."""
         low, high = self.interval.low, self.interval.high
-        return f"{self.path} in [{'-inf' if low is None else float(low):g}, {'inf' if high is None else float(high):g}]"
+        least, most = -math.inf if low is None else float(low), math.inf if high is None else float(high)
+        return f"{self.path} in [{least:g}, {most:g}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,3 +20,14 @@ def longest_service_of(workload: Workload) -> Quantity | None:
         return None
     constant = service.cv is not None and service.cv.high == 0 and most.low >= service.mean.high
     return None if constant else most
+
+
+def longest_time(workload: Workload) -> Quantity | None:
+    """Returns how long the service of one request may take; None where its law has no end."""
+    service = workload.service
+    if not isinstance(service, Spread2):
+        return service
+    constant = service.law is not None and service.law.text == "constant"
+    constant = constant or (service.cv is not None and service.cv.high == 0)
+    ends = [service.mean if constant else None, service.max]
+    return min((end for end in ends if end is not None), key=lambda end: end.high, default=None)

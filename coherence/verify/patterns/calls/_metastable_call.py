@@ -31,6 +31,7 @@ from coherence.verify.patterns.calls._load_amplification import (
     share_of,
 )
 from coherence.verify.queues.offered_load import unstated_sources
+from coherence.verify.queues.service_means import longest_time
 
 WAITING = (*STATES["waiting"], TIME_IN_QUEUE)
 MOST_PAUSES = 16  # of more tries the first pauses stand for all
@@ -136,7 +137,7 @@ def longest_sojourn(design: Design, load: AmplifiedLoad, full: Limit, members: i
     fifo = component is None or component.discipline is None or component.discipline.text == "fifo"
     most = most_allowed(design, full)
     direct = not load.hedged and all(len(way) == 1 for way in load.ways)
-    longest = [_longest_service(design.workload.get(name)) for name in names]
+    longest = [longest_time(design.workload[name]) if name in design.workload else None for name in names]
     known_ends = [quantity for quantity in longest if quantity is not None]
     counts = full.counts is not None and isinstance(full.counts.tree, Name) and not _is_time(full)
     own = time_of(component, "answer")
@@ -150,12 +151,6 @@ def longest_sojourn(design: Design, load: AmplifiedLoad, full: Limit, members: i
         return None
     end = max(known_ends, key=lambda quantity: quantity.high)
     return (math.ceil(Fraction(math.floor(most.high), members)) + 1) * end.high, end
-
-
-def _longest_service(workload: Workload | None) -> Quantity | None:
-    """Returns the longest time that a member works for one request of a workload."""
-    service = workload.service if workload is not None else None
-    return service.max if isinstance(service, Spread2) else service
 
 
 def _is_time(limit: Limit) -> bool:

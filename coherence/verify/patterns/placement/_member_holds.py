@@ -16,11 +16,11 @@ from coherence.language.calls import Call
 from coherence.language.implied import EACH
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
-from coherence.language.workloads import Spread2, Workload
+from coherence.language.workloads import Workload
 from coherence.verify.calls.call_graph import CANCELS, call_tree
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.queues.service_means import mean_service
+from coherence.verify.queues.service_means import longest_time, mean_service
 from coherence.verify.queues.stated_capacities import WHOLE
 
 ZERO = Fraction(0)
@@ -62,24 +62,12 @@ def _ends(workload: Workload, call: Call) -> Iterator[Fraction]:
     yield from [workload.deadline.high] if workload.deadline is not None else []
 
 
-def longest(workload: Workload) -> Quantity | None:
-    """Returns how long a task of a workload may take; None where its law has no end."""
-    service = workload.service
-    if isinstance(service, Quantity):
-        return service
-    if not isinstance(service, Spread2):
-        return None
-    constant = service.mean if service.cv is not None and service.cv.high == 0 else None
-    ends = [end for end in (constant, service.max) if end is not None]
-    return min(ends, key=lambda end: end.high, default=None)
-
-
 def _stated(facts: DesignFacts, workload: Workload, thing: str) -> list[Quantity]:
     """Returns the times that are stated for a task: the longest of the workload, or the mean of one without, and that
     of the thing.
     """
     serve = time_of(facts.design.components.get(thing), "answer")
-    return [own for own in (longest(workload) or mean_service(workload), serve) if own is not None]
+    return [own for own in (longest_time(workload) or mean_service(workload), serve) if own is not None]
 
 
 def _own(facts: DesignFacts, workload: Workload, thing: str, stated: Sequence[Quantity]) -> MemberHold:
@@ -89,7 +77,7 @@ def _own(facts: DesignFacts, workload: Workload, thing: str, stated: Sequence[Qu
     if rate:
         needs = f"how long a task of {workload.name} holds a member of {thing}: `{rate}` says how many it serves"
         return MemberHold(open=needs)
-    endless = workload.service is not None and longest(workload) is None
+    endless = workload.service is not None and longest_time(workload) is None
     most = max((own.high for own in stated), default=None)
     return MemberHold(most or ZERO, None if endless else most)
 

@@ -38,7 +38,9 @@ MOST_QUEUES = 1000  # of a path: stages that call the same things again and agai
 
 @dataclass(frozen=True)
 class FullQueue:
-    """A thing on a path with the limit on what waits there, how many that are, at which rate, and for how long."""
+    """A thing on a path with its limit on what waits, how many that are, at which rate, how long, by which `slowest`
+    service (s).
+    """
 
     thing: str
     limit: Limit
@@ -46,11 +48,17 @@ class FullQueue:
     members: Fraction
     rate: Fraction
     wait: Fraction
+    slowest: Fraction
+
+    @property
+    def steady(self) -> bool:
+        """Decides whether the longest service is what the rate says of each."""
+        return self.slowest == self.members / self.rate
 
     @property
     def longest(self) -> Fraction:
-        """Returns how long the last of the queue waits where all members begin at once: by whole services."""
-        return math.ceil(self.most / self.members) * self.members / self.rate
+        """Returns how long the last of the queue waits at most: by whole services, each of them the longest."""
+        return math.ceil(self.most / self.members) * self.slowest
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,7 @@ class QueuePath:
     `assumed`: what `most` takes for granted.  `cap`: a limit on requests in flight that keeps queues shorter.  `cut`:
     the calls that give up where it takes longer than their limit.  `beside`: the queues of calls made at once with
     these, or in an order that nothing states: they count in `most` alone.
+    `unclear`: what would say that it takes `time`.
     """
 
     queues: tuple[FullQueue, ...] = ()
@@ -72,6 +81,7 @@ class QueuePath:
     cap: tuple[Limit, Quantity] | None = None
     cut: tuple[str, ...] = ()
     beside: tuple[FullQueue, ...] = ()
+    unclear: str = ""
 
     @property
     def every(self) -> tuple[FullQueue, ...]:
@@ -85,6 +95,7 @@ class QueuePath:
             None if self.most is None or other.most is None else self.most + other.most,
             first_open((self, other)), tuple(dict.fromkeys((*self.assumed, *other.assumed))),
             cut=tuple(dict.fromkeys((*self.cut, *other.cut))), beside=(*self.beside, *other.beside),
+            unclear=self.unclear or other.unclear,
         )  # fmt: skip
 
     def within(self, end: Fraction, call: str) -> QueuePath:
@@ -148,7 +159,7 @@ class CallPaths:
         """Returns the path behind one try of a call, however long its caller waits; None as of `longest`."""
         thing = str(call.callee)
         station = station_of(self.facts, thing)
-        full = station is not None and (station.each.open or station.demand.high >= station.capacity)
+        full = station is not None and station.demand.high >= station.capacity
         inner = None if call.cases or full else self.longest(thing)
         return None if inner is None else _under_way(self.facts, call).then(self._own(thing, station)).then(inner)
 
@@ -195,8 +206,9 @@ def _longest_of(thing: str, calls: Sequence[Call], parts: Sequence[QueuePath]) -
     cut = tuple(dict.fromkeys(name for part in parts for name in part.cut))
     assumed = tuple(dict.fromkeys(words for part in parts for words in part.assumed))
     others = (queue for part in parts if part is not longest for queue in part.every)
-    beside = (*longest.beside, *others)
-    return replace(longest, most=most, open=order or first_open(parts), assumed=assumed, cut=cut, beside=beside)
+    longest = replace(longest, beside=(*longest.beside, *others))
+    unclear = next((part.unclear for part in parts if part.unclear), "")
+    return replace(longest, most=most, open=order or first_open(parts), assumed=assumed, cut=cut, unclear=unclear)
 
 
 def _stages(calls: Sequence[Call]) -> Iterable[list[Call]]:
@@ -224,13 +236,30 @@ def _passed(facts: DesignFacts, station: LoadedThing) -> QueuePath:
     members, room = member_count(facts, thing), _room(facts, thing)
     waiting = min(most, *(own for _, own in limits), *([room] if room is not None else []))
     wait = waiting / station.capacity
-    open_ = twice or _fewer(facts, station, members)
-    queue = FullQueue(thing, limit, waiting, station.working, station.capacity, wait)
-    longest = None if open_ else queue.longest + served
+    slowest, endless = _slowest(facts, station)
+    open_ = twice or _fewer(facts, station, members) or endless
+    queue = FullQueue(thing, limit, waiting, station.working, station.capacity, wait, slowest)
+    longest = None if open_ else queue.longest + max(served, slowest)
     assumed = members.assumed if members is not None else ()
     held = room is not None and room < min(most, *(own for _, own in limits))
     assumed = (*assumed, *(CANCELS.format(name) for name in _cancelled_above(facts, thing))) if held else assumed
-    return QueuePath((queue,), served, wait + served, longest, open_, assumed)
+    return QueuePath((queue,), served, wait + served, longest, open_, assumed, unclear=station.each.open)
+
+
+def _slowest(facts: DesignFacts, station: LoadedThing) -> tuple[Fraction, str]:
+    """Returns the longest service of a member (s), and what to ask where it is drawn from a law without an end."""
+    from coherence.verify.queues.mixed_service import mixed_rate
+    from coherence.verify.queues.service_means import longest_time
+
+    each, mean = each_serves(facts, station.thing), 1 / station.each.low
+    by_time = not each[1] if each is not None else mixed_rate(facts, station.thing) is not None
+    workloads = [facts.design.workload[name] for name in station.demand.names if name in facts.design.workload]
+    served = [workload for workload in workloads if by_time and workload.service is not None]
+    ends = {workload.name: longest_time(workload) for workload in served}
+    endless = " and ".join(name for name, end in ends.items() if end is None)
+    if endless:
+        return mean, f"the longest service of {endless} (`service: {{max: ...}}`)"
+    return max((end.high for end in ends.values() if end is not None), default=mean), ""
 
 
 def _fewer(facts: DesignFacts, station: LoadedThing, members: MemberCount | None) -> str:

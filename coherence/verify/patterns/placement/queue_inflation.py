@@ -6,7 +6,8 @@ another, each with a limit on what may wait (`when_full: reject`).
 The last of a full queue waits limit / (members x rate of one).  Where the sum of these waits and of the services is
 beyond the deadline, requests are late while no queue is over its limit and no pool is asked for more than it serves,
 even where each wait is within the deadline.  Where the sum is within it, and nothing else can keep a request, that is a
-proof for members that serve at their rates: waits of random services have no longest one.
+proof for members that serve at their rates, or of services that have a longest one (`service: {max: ...}`, or no
+spread), which then counts for each: of any other law a wait has no bound.
 
 Of calls that are made at once the longest counts, of calls without an order at most all.  A caller waits no longer than
 the limit of its call.  At a thing that is called by members of others, which they hold meanwhile, no more wait than
@@ -58,7 +59,15 @@ from coherence.language.workloads import Workload
 from coherence.verify.calls.retry_policies import retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import in_flight_limits, place_of
-from coherence.verify.patterns.placement._queue_paths import ZERO, CallPaths, QueuePath, held_up, passed, worked_apart
+from coherence.verify.patterns.placement._queue_paths import (
+    ZERO,
+    CallPaths,
+    FullQueue,
+    QueuePath,
+    held_up,
+    passed,
+    worked_apart,
+)
 from coherence.verify.queues.offered_load import offered
 
 QUESTION = Question("COH252", "queue-inflation", "ai.04 runtime control coherence")
@@ -80,7 +89,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
                 path = _shared(facts, workload, path)
                 if call is not None and any(q.thing == str(call.callee) and q.wait > deadline.low for q in path.queues):
                     continue  # COH245 says so
-                if path.time > deadline.low:
+                if path.time > deadline.low and not path.unclear:
                     yield _conflict(subject, workload, deadline, path)
                 else:
                     slow = _shared(facts, workload, _behind(slower, workload, call) or path)
@@ -135,9 +144,11 @@ def _within_room(facts: DesignFacts, workload: Workload, path: QueuePath, room: 
         replace(queue, most=most, wait=min(queue.wait, most / queue.rate))
         for queue, most in ((own, min(own.most, room)) for own in path.queues)
     )
-    most = path.served + sum((queue.longest for queue in queues), ZERO)
+    if path.most is None:
+        return path
+    most = path.most - sum((own.longest - few.longest for own, few in zip(path.queues, queues, strict=True)), ZERO)
     in_time = workload.deadline is not None and most <= workload.deadline.low
-    if path.most is None or most >= path.most or not in_time or not _once(facts, workload, path):
+    if most >= path.most or not in_time or not _once(facts, workload, path):
         return path
     return replace(path, queues=queues, most=most)
 
@@ -160,18 +171,33 @@ def _ends(facts: DesignFacts, workload: Workload, deadline: Quantity, path: Queu
     places, of = _places(workload, deadline, path), _of(workload, path)
     if held or path.most is None or path.most > deadline.low:
         needs = held[0] if held and path.most is not None and path.most <= deadline.low else path.open
-        needs = needs or f"that the members of {path.queues[0].thing} do not begin at once"
+        needs = needs or _shorter_services(path) or f"that the members of {path.queues[0].thing} do not begin at once"
         alone = replace(path, beside=())
         ends = f"requests of {workload.name} take {render_seconds(path.time)} of {render_seconds(deadline.low)}"
         return QUESTION.undecided(f"needs {needs}: without it {ends} where {_full(alone)}", places, of)
+    most, path = path.most, replace(path, queues=_at_most(path.queues), beside=_at_most(path.beside))
     over = f"are answered or given up by {' or '.join(path.cut)}" if path.cut else "end"
     message = (
-        f"requests of {workload.name} {over} within {render_seconds(path.most)} of {render_seconds(deadline.low)} "
+        f"requests of {workload.name} {over} within {render_seconds(most)} of {render_seconds(deadline.low)} "
         f"where {_full(path)} ({_waits(path)})"
     )
-    claim = Certificate(claim=f"(<= {rational(path.most)} {rational(deadline.low)})").script()
-    evidence = arithmetic(_numbers(path, path.most, deadline), certificate=claim)
-    return QUESTION.proved(message, places, of, evidence, assumptions=(STEADY, *path.assumed))
+    claim = Certificate(claim=f"(<= {rational(most)} {rational(deadline.low)})").script()
+    evidence = arithmetic(_numbers(path, most, deadline), certificate=claim)
+    steady = (STEADY,) if any(queue.steady for queue in path.every) else ()
+    return QUESTION.proved(message, places, of, evidence, assumptions=(*steady, *path.assumed))
+
+
+def _at_most(queues: tuple[FullQueue, ...]) -> tuple[FullQueue, ...]:
+    """Returns queues with the wait that their longest services make."""
+    return tuple(queue if queue.steady else replace(queue, wait=queue.longest) for queue in queues)
+
+
+def _shorter_services(path: QueuePath) -> str:
+    """Returns what to ask where services may take longer than their mean."""
+    slow = next((queue for queue in path.every if queue.slowest > queue.members / queue.rate), None)
+    if slow is None:
+        return ""
+    return path.unclear or f"that services at {slow.thing} do not all take the longest, {render_seconds(slow.slowest)}"
 
 
 def _full(path: QueuePath) -> str:
