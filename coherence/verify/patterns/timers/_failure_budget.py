@@ -54,27 +54,6 @@ class FailureBudget:
         return place_of(self.limit.at_most, self.limit).labelled(f"{self.limit.name}: so many, then {self.end}")
 
 
-@dataclass(frozen=True)
-class CountedMembers:
-    """How many members of a thing, each with a timer of its own, a budget counts together; None: no bound is known."""
-
-    thing: str
-    most: int | None
-    place: Place | None = None
-
-
-def counted_members(facts: DesignFacts, budget: FailureBudget, cause: str) -> CountedMembers:
-    """Returns of how many members a timer spends one budget; one where there is a budget of each, and for a loop."""
-    timer = facts.design.timers.get(cause)
-    start = timer.start if timer is not None else None
-    thing = start.subject if budget.fires and start is not None else budget.thing
-    many = copies(facts, thing) if timer is not None and budget.limit.per is None else None
-    if many is None or thing not in facts.design.components:
-        return CountedMembers(thing, 1)
-    most = None if many.high is None else max(1, math.floor(many.high))
-    return CountedMembers(thing, most, facts.places.get(f"{thing}.copies"))
-
-
 def by_chance(question: Question, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:
     """Yields that failures which come by chance, so far apart in the mean, spend a budget without a window."""
     component = facts.design.components.get(budget.thing)

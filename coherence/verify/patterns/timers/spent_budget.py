@@ -8,7 +8,8 @@ many, gives a run a number of lives.
   window W, and without a window any number of times: the budget is spent for certain after n + 1 of them.  A run of
   bounded length (`takes` of x, where x does not come back) is a window of its own.
   A limit that counts a timer by its name (`counts: renew`) bounds how often it fires: a certificate that is renewed
-  every 30 s, of an issuer that gives 50 a week.
+  every 30 s, of an issuer that gives 50 a week.  It counts the timers of all members together, unless it has the `per`
+  of the timer.
   What the design takes away itself counts where it evicts; updates, scaling down and the loss of places are named as
   what a proof leaves out, and that an eviction is a failure as what a conflict supposes.
   Failures that come by chance (`mtbf` of x) spend one without a window in the mean after n + 1 times as long.
@@ -194,6 +195,8 @@ def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence, causes: 
     budget = _of_one_run(subject.design, budget, cause)
     apart, window = cause.apart, budget.window
     assert apart.low is not None
+    from coherence.verify.patterns.timers._counted_members import counted_members
+
     if window is None:
         return _spent(subject, budget, cause, certain=apart.high is not None)
     if _begins_with(subject.design, budget, cause) and 0 < (run := _run(subject.design, budget)) < apart.low:
@@ -204,7 +207,11 @@ def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence, causes: 
     if most <= budget.lives:
         return _bounded(known(subject), budget, [cause, *(other for other in causes if other != cause)], window)
     fewest = math.floor(window / apart.high) if apart.high is not None else 0
-    return _spent(subject, budget, cause, certain=fewest > budget.lives and not budget.bounded)
+    certain = fewest > budget.lives and not budget.bounded
+    per, facts = budget.limit.per, known(subject)
+    several = per is not None and per.text in facts.design.components
+    whole = not (several and counted_members(facts, budget, cause.name).partly)
+    return _spent(subject, budget, cause, certain=certain and whole)
 
 
 def _begins_with(design: Design, budget: FailureBudget, cause: Recurrence) -> bool:
@@ -267,7 +274,7 @@ def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]
     `most` events in a half-open window: n + 1 of them need n whole gaps, which are at least as long.  A timer runs for
     each member of the thing.
     """
-    from coherence.verify.patterns.timers._failure_budget import counted_members
+    from coherence.verify.patterns.timers._counted_members import counted_members, spent_together
 
     cause, places, span = causes[0], _places(budget, causes[0]), budget.bounded or render_seconds(window)
     lows = [other.apart.low or Fraction(0) for other in causes]
@@ -278,6 +285,9 @@ def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]
     if (crowd := next((own for own in each if own.most != 1), None)) is not None and (
         crowd.most is None or sum(n * (own.most or 0) for n, own in zip(most, each, strict=True)) > budget.lives
     ):
+        if len(causes) == 1 and budget.fires and crowd.most is not None and not crowd.partly:
+            of, figures = _of(budget, cause), _numbers(budget, cause)
+            return spent_together(QUESTION, budget, cause, (crowd, most[0], window), (places, of, figures))
         needs = (
             f"needs `per: {crowd.thing}` of {budget.limit.name}, or room for all of {crowd.thing}: of each {message}"
         )
