@@ -301,15 +301,20 @@ def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]
     if certain is not None:
         needs = f"how often {certain.name} comes in {span} is not followed: alone {message}"
         return QUESTION.undecided(needs, (*places, certain.place.labelled("counts too")), _of(budget, cause))
-    gaps = " ".join(f"(>= (* {n}.0 {rational(low)}) {rational(window)})" for n, low in zip(most, lows, strict=True))
-    counts = " ".join(f"(* {n}.0 {own.most or 0}.0)" for n, own in zip(most, each, strict=True))
-    claim = f"(and (>= {budget.lives}.0 (+ 0.0 {counts})) {gaps})"
+    claim = _room(budget, window, most, lows, [own.most or 0 for own in each])
     evidence = arithmetic(_numbers(budget, cause), certificate=Certificate(claim=claim).script())
     others = (
         *(f"{departure.name} takes none of {budget.thing} meanwhile" for departure in beside),
         *_uncounted(facts, budget),
     )
     return QUESTION.proved(message, places, _of(budget, cause), evidence, assumptions=(*budget.assumed, *others))
+
+
+def _room(budget: FailureBudget, window: Fraction, most: list[int], lows: list[Fraction], members: list[int]) -> str:
+    """Returns the claim that the budget has room for the most events of each cause, of all members."""
+    gaps = " ".join(f"(>= (* {n}.0 {rational(low)}) {rational(window)})" for n, low in zip(most, lows, strict=True))
+    counts = " ".join(f"(* {n}.0 {own}.0)" for n, own in zip(most, members, strict=True))
+    return f"(and (>= {budget.lives}.0 (+ 0.0 {counts})) {gaps})"
 
 
 def _beside(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]) -> list[Departure]:
