@@ -80,6 +80,18 @@ def unknown_activities(design: Design, name: str) -> dict[str, Quantity]:
     return {a: q for a, q in component.takes.items() if not role(component, a) and f"{name}.{a}" not in known}
 
 
+def others_of_an_answer(design: Design, name: str) -> dict[str, Quantity]:
+    """Returns the activities of a thing that may be parts of an answer beside those that `time_of` counts."""
+    component = design.components.get(name)
+    takes = (component.takes or {}) if component is not None else {}
+    if component is None or not takes:
+        return {}
+    counted = {a for a, word in (component.roles or {}).items() if word.text == "answer" and a in takes}
+    counted = counted or {*[a for a in ACTIVITIES["answer"] if a in takes and role(component, a) == "answer"][:1]}
+    answers = (a for a in takes if a not in counted and role(component, a) == "answer")
+    return {**unknown_activities(design, name), **{activity: takes[activity] for activity in answers}}
+
+
 def time_of(component: Component | None, wanted: str) -> Quantity | None:
     """Returns the time of the activities in one role: of all that state it, else of the first in the table's order."""
     takes = component.takes if component is not None else None

@@ -19,7 +19,7 @@ from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.implied import EACH
-from coherence.language.roles import time_of
+from coherence.language.roles import others_of_an_answer, time_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.workloads import Burst, Randomness, Workload
 from coherence.model.model import Interval, interval
@@ -295,7 +295,8 @@ def each_serves(facts: DesignFacts, thing: str) -> tuple[Quantity, bool] | None:
 def own_time(facts: DesignFacts, thing: str) -> Quantity | None:
     """Returns a thing's own time of a request where limits say how many of them a member works on at once."""
     slots, time = member_slots(facts.design, thing), time_of(facts.design.components.get(thing), "answer")
-    return time if slots is not None and slots.limits and time and time.low > 0 and _alone(facts, thing) else None
+    whole = slots is not None and slots.limits and time and time.low > 0 and _alone(facts, thing)
+    return time if whole and not others_of_an_answer(facts.design, thing) else None
 
 
 def _stated_rates(facts: DesignFacts, thing: str) -> Iterator[tuple[str, Quantity | Formula | Word]]:

@@ -15,7 +15,7 @@ from coherence.base.places import Place
 from coherence.findings.standing_proofs import no_waits
 from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as names_of
-from coherence.language.roles import sends_that_wait
+from coherence.language.roles import others_of_an_answer, sends_that_wait
 from coherence.verify.calls.call_graph import NO_WAIT, Work, call_tree, in_turn, open_time, own_time
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.queues.loaded_things import LoadedThing, loaded_thing
@@ -39,6 +39,8 @@ def thing_with_calls(facts: DesignFacts, thing: str) -> LoadedThing | None:
     work = call_tree(facts.design).work.get(thing)
     if not plain or slots is None or work is None or work.cyclic or stated_capacity(facts, thing) is not None:
         return None
+    beside = others_of_an_answer(facts.design, thing) if work.serve is not None else {}
+    work = replace(work, perhaps={**work.perhaps, **beside})
     if work.answer.least == work.longest == 0:
         return None
     station = loaded_thing(facts, thing, _each(facts, thing, work))
@@ -46,7 +48,7 @@ def thing_with_calls(facts: DesignFacts, thing: str) -> LoadedThing | None:
         return None
     waits = dict.fromkeys(NO_WAIT.format(plan.callee) for plan in work.through)
     waits |= dict.fromkeys(no_waits(_held_back(facts, thing)))
-    assumed = (*(own_time(work, thing) if work.serve is None else ()), *in_turn(work, thing), *waits)
+    assumed = (*(own_time(work, thing) if work.serve is None or beside else ()), *in_turn(work, thing), *waits)
     return replace(_opened(station, work), assumed=assumed)
 
 
