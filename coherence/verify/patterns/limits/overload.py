@@ -196,6 +196,7 @@ def _overloaded(subject: Subject, facts: DesignFacts, station: LoadedThing, plac
         Step(Fraction(0), full),
         Step(Fraction(60), f"{render_quantity(rest * 60)} more are waiting than a minute before"),
     )
+    in_flight = [station.slots[0].name] if station.slots is not None else []
     late = [plan for plan in call_tree(facts.design).above([station.thing]) if plan.limit is not None]
     return QUESTION.conflict(
         f"{full}: {grows}",
@@ -205,7 +206,7 @@ def _overloaded(subject: Subject, facts: DesignFacts, station: LoadedThing, plac
         certain=demand.low >= station.most and not perhaps,
         assumptions=perhaps,
         repairs=_more(subject, facts, station),
-    ).refuting(NO_WAIT.format(station.thing), *no_waits(_counted(station)), *sent_again(facts.design, late))
+    ).refuting(NO_WAIT.format(station.thing), *no_waits(in_flight), *sent_again(facts.design, late))
 
 
 def _enough(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
