@@ -127,10 +127,10 @@ def places_held(design: Design, limit: Limit | None, rate: Fraction) -> tuple[Fr
     return places_in_queue(limit, most.low, rate), places_in_queue(limit, most.high, rate)
 
 
-def longest_sojourn(design: Design, load: AmplifiedLoad, full: Limit, members: int) -> tuple[Fraction, Quantity] | None:
+def longest_sojourn(design: Design, load: AmplifiedLoad, full: Limit, servers: int) -> tuple[Fraction, Quantity] | None:
     """Returns what an accepted request takes at most (s), with the longest service; None where nothing bounds it.
 
-    Of m places before c members, each of which is free again within the longest service: of m that begin first, c end
+    Of m places before c servers, each of which is free again within the longest service: of m that begin first, c end
     in each such time, and then it is served itself.
     """
     component, names = design.components.get(load.callee), {load.workload.name, *(name for name, _ in load.beside)}
@@ -141,16 +141,16 @@ def longest_sojourn(design: Design, load: AmplifiedLoad, full: Limit, members: i
     known_ends = [quantity for quantity in longest if quantity is not None]
     counts = full.counts is not None and isinstance(full.counts.tree, Name) and not _is_time(full)
     own = time_of(component, "answer")
-    if not (fifo and direct and counts and caps_at_all_times(full)) or most is None or members < 1 or own is not None:
+    if not (fifo and direct and counts and caps_at_all_times(full)) or most is None or servers < 1 or own is not None:
         return None
     if len(known_ends) < len(longest) or call_tree(design).of_caller.get(load.callee, ()):
         return None
     in_work = (load.callee, f"{load.callee}.requests", *(f"{load.callee}.{word}" for word in STATES["in work"]))
     fewer = in_flight_limits(design, in_work) or unstated_sources(design, load.callee)
-    if fewer or (member_slots(design, load.callee) or ALONE).limits:
+    if fewer:
         return None
     end = max(known_ends, key=lambda quantity: quantity.high)
-    return (math.ceil(Fraction(math.floor(most.high), members)) + 1) * end.high, end
+    return (math.ceil(Fraction(math.floor(most.high), servers)) + 1) * end.high, end
 
 
 def _is_time(limit: Limit) -> bool:

@@ -10,6 +10,7 @@ from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
+from coherence.language.entries.member_slots import ALONE, member_slots
 from coherence.simulate.metastability.fluid import smallest_pause
 from coherence.simulate.metastability.load_map import overload
 from coherence.verify.calls.claims import Numbers
@@ -81,7 +82,8 @@ def in_time(question: Question, subject: Subject, load: AmplifiedLoad, full: Lim
     """
     members = copies(known(subject), load.callee)
     fewest = math.floor(members.low) if members is not None and members.low is not None else 0
-    sojourn = longest_sojourn(subject.design, load, full, fewest)
+    slots = member_slots(subject.design, load.callee) or ALONE
+    sojourn = longest_sojourn(subject.design, load, full, math.floor(fewest * slots.low))
     holds = f"{full.name} lets {load.callee} hold no more than it serves within {render_seconds(slow)}"
     if sojourn is None or sojourn[0] >= slow:
         most = f", and at the longest within {render_seconds(sojourn[0])}" if sojourn is not None else ""
@@ -91,8 +93,9 @@ def in_time(question: Question, subject: Subject, load: AmplifiedLoad, full: Lim
     numbers: Numbers = {**load.numbers, "longest": (longest, "s"), "limit of a try": (slow, "s")}
     certificate = Certificate(claim=f"(< {rational(longest)} {rational(slow)})").script()
     places = [*load.places, full.place.labelled("so many may wait"), end.place.labelled("the longest service")]
+    assumed = (f"no member of {load.callee} stands still", *slots.assumed(load.callee))
     proof = question.proved(
         f"{message} of {render_seconds(slow)}, and no overload lasts", places, (*load.of, full.name),
-        arithmetic(numbers, certificate=certificate), assumptions=[f"no member of {load.callee} stands still"],
+        arithmetic(numbers, certificate=certificate), assumptions=assumed,
     )  # fmt: skip
     return with_members(question, subject, load, proof)

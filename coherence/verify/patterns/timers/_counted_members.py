@@ -10,6 +10,7 @@ from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, arithmetic
+from coherence.language.words import MEMBER
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.patterns.timers._failure_budget import FailureBudget
@@ -49,8 +50,9 @@ def counted_members(facts: DesignFacts, budget: FailureBudget, cause: str) -> Co
         return CountedMembers(thing, 1, 1)
     partly = stated is not None and not _is_one(copies(facts, stated.text))
     many = copies(facts, thing)
-    if many is None or thing not in declared:
-        return CountedMembers(thing, 1, 1, partly=partly)
+    unknown = per is not None and per.text not in {thing, *declared, *MEMBER}
+    if many is None or thing not in declared or unknown:
+        return CountedMembers(thing, 1, 1 if per is None else None, partly=partly)
     most = None if many.high is None else max(1, math.floor(many.high))
     fewest = math.ceil(many.low or 0)
     return CountedMembers(thing, fewest, most, facts.places.get(f"{thing}.copies"), partly)
