@@ -195,7 +195,7 @@ def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 @cache
 def file_graph() -> Graph:
-    """Returns the files that each file imports in any scope; a package counts only where a name of its own is taken."""
+    """Returns the files that each file imports in any scope; a package counts where any name is taken from it."""
     files = {module_name(path): path for path in package_trees()}
     graph: dict[str, set[str]] = {path: set() for path in package_trees()}
     for path, tree in package_trees().items():
@@ -204,9 +204,8 @@ def file_graph() -> Graph:
             if node in ignored:
                 continue
             if isinstance(node, ast.ImportFrom) and node.module:
-                for alias in node.names:
-                    target = files.get(f"{node.module}.{alias.name}") or files.get(node.module)
-                    graph[path] |= {target} - {path} if target else set()
+                named = (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+                graph[path] |= {files[name] for name in named if name in files} - {path}
             elif isinstance(node, ast.Import):
                 graph[path] |= {files[alias.name] for alias in node.names if alias.name in files} - {path}
     return {path: frozenset(targets) for path, targets in graph.items()}
@@ -282,10 +281,10 @@ def by_name(path: str, files: Mapping[str, str]) -> frozenset[str]:
 
 
 def folder_graph(files: Graph) -> Graph:
-    """Returns the folders that each folder imports from."""
+    """Returns the folders that each folder imports from, without the package in which all of them stand."""
     graph: dict[str, set[str]] = defaultdict(set)
     for path, targets in files.items():
-        graph[folder_of(path)] |= {folder_of(target) for target in targets} - {folder_of(path)}
+        graph[folder_of(path)] |= {folder_of(target) for target in targets} - {folder_of(path), "."}
     return {folder: frozenset(targets) for folder, targets in graph.items()}
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from coherence.importers import _cluster_autoscaler, _python_servers, _vllm
+from coherence.importers._cluster_autoscaler import read as read_cluster_autoscaler
 from coherence.importers._flags import Flags, Reader
+from coherence.importers._python_servers import read_gunicorn, read_uvicorn
 from coherence.importers._sketch import Sketch
+from coherence.importers._vllm import read as read_vllm
 
 
 def _adapter(flags: Flags, sketch: Sketch) -> None:
@@ -16,15 +18,15 @@ def _adapter(flags: Flags, sketch: Sketch) -> None:
 
 
 READERS: dict[str, Reader] = {
-    "cluster-autoscaler": _cluster_autoscaler.read,
+    "cluster-autoscaler": read_cluster_autoscaler,
     "prometheus-adapter": _adapter,
     "prometheus-adapter-amd64": _adapter,
     "k8s-prometheus-adapter": _adapter,
-    "gunicorn": _python_servers.read_gunicorn,
-    "uvicorn": _python_servers.read_uvicorn,
-    "vllm": _vllm.read,
-    "vllm-openai": _vllm.read,
-    "vllm-openai-cpu": _vllm.read,
-    "vllm-cpu-release-repo": _vllm.read,
-    "vllm.entrypoints.openai.api_server": _vllm.read,
+    "gunicorn": read_gunicorn,
+    "uvicorn": read_uvicorn,
+    "vllm": read_vllm,
+    "vllm-openai": read_vllm,
+    "vllm-openai-cpu": read_vllm,
+    "vllm-cpu-release-repo": read_vllm,
+    "vllm.entrypoints.openai.api_server": read_vllm,
 }
