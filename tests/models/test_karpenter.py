@@ -20,7 +20,7 @@ from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import cap
-from coherence.verify.patterns.limits import dead_policy
+from coherence.verify.patterns.design import dead_policy
 from coherence.verify.timers.cron import recurring, uncovered
 from tests.draws import source, trace_counts
 

@@ -1,1 +1,1 @@
-"""Questions about the design itself: auditability, and statements that nothing satisfies."""
+"""Questions about the design itself: auditability, statements that nothing satisfies, settings without effect."""

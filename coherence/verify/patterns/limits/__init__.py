@@ -1,1 +1,1 @@
-"""Questions about limits: demand, disruption, memory, overload, settings without effect."""
+"""Questions about limits: demand, disruption, memory, overload, members taken out of service."""

@@ -27,7 +27,7 @@ from coherence.verify.facts.ranges import Values, enclosure, truth
 from coherence.verify.facts.satisfiability import SatQuery as Asked
 from coherence.verify.facts.satisfiability import at_other_times, opposite
 from coherence.verify.facts.state_ranges import stated, whole
-from coherence.verify.patterns.limits._dead_values import is_clipped
+from coherence.verify.patterns.design._dead_values import is_clipped
 from coherence.verify.systems.literals import plainly_possible
 
 MEANT_TO_FILL = ("wait", "reject", "evict and redo")

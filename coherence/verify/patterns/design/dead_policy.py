@@ -52,7 +52,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.facts.writers import Writer
-from coherence.verify.patterns.limits import _dead_conditions, _dead_limits, _dead_timers, _dead_values
+from coherence.verify.patterns.design import _dead_conditions, _dead_limits, _dead_timers, _dead_values
 from coherence.verify.patterns.writers._pair import Numbers
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         facts = known(subject)
         yield from _dead_conditions.answers(QUESTION, subject, facts)
         if any(workload.burst for workload in design.workload.values()):
-            from coherence.verify.patterns.limits import _dead_windows
+            from coherence.verify.patterns.design import _dead_windows
 
             yield from _dead_windows.answers(QUESTION, subject, facts, _dead_conditions.reachable(subject, facts))
         yield from _dead_limits.answers(QUESTION, subject, facts)
