@@ -6,8 +6,7 @@ longer than its limit.  What is stated as a range stands at its worse end.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -15,50 +14,29 @@ from typing import TYPE_CHECKING
 from coherence.base.number_text import render_quantity, render_seconds
 from coherence.language.calls import Call
 from coherence.language.design import Limit
-from coherence.language.expressions import names as names_of
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import around
 from coherence.language.workloads import Workload
 from coherence.model.routes import transfers, transit
-from coherence.verify.calls.call_graph import CANCELS, call_tree
+from coherence.verify.calls.call_graph import CANCELS
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
-from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
-from coherence.verify.facts.limits import always_holds, cap, counted_in_flight
+from coherence.verify.facts.design_facts import DesignFacts, scalers
+from coherence.verify.patterns.placement._full_queues import (
+    ZERO,
+    FullQueue,
+    cancelled_above,
+    room_at,
+    slowest_service,
+    waiting_limits,
+)
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
-from coherence.verify.queues.member_rates import servers_of_member
 from coherence.verify.queues.offered_load import each_serves, offered
 
 if TYPE_CHECKING:
     from coherence.verify.patterns.placement._held_members import MemberCount
 
-ZERO = Fraction(0)
 MOST_QUEUES = 1000  # of a path: stages that call the same things again and again double it
-
-
-@dataclass(frozen=True)
-class FullQueue:
-    """A thing on a path with its limit on what waits, how many that are, at which rate, how long, by which `slowest`
-    service (s).
-    """
-
-    thing: str
-    limit: Limit
-    most: Fraction
-    members: Fraction
-    rate: Fraction
-    wait: Fraction
-    slowest: Fraction
-
-    @property
-    def steady(self) -> bool:
-        """Decides whether the longest service is what the rate says of each."""
-        return self.slowest == self.members / self.rate
-
-    @property
-    def longest(self) -> Fraction:
-        """Returns how long the last of the queue waits at most: by whole services, each of them the longest."""
-        return math.ceil(self.most / self.members) * self.slowest
 
 
 @dataclass(frozen=True)
@@ -177,10 +155,10 @@ class CallPaths:
         if station is None:
             return unbounded(f"what {thing} is asked for and serves")
         if not self.fewest or not station.scaled or station.few == station.many:
-            return _passed(self.facts, station)
+            return _queue_of(self.facts, station)
         loops = " and ".join(scalers(self.facts, thing))
         needs, fewer = f"how soon {loops} gives {thing} more than {station.members[0]}", replace(station, scaled=False)
-        path = _passed(self.facts, fewer) if station.few else unbounded(needs)
+        path = _queue_of(self.facts, fewer) if station.few else unbounded(needs)
         return replace(path, open=path.open or needs)
 
 
@@ -221,45 +199,29 @@ def _stages(calls: Sequence[Call]) -> Iterable[list[Call]]:
     return stages.values()
 
 
-def _passed(facts: DesignFacts, station: LoadedThing) -> QueuePath:
+def _queue_of(facts: DesignFacts, station: LoadedThing) -> QueuePath:
     """Returns the queue of a thing and its service, as far as they are stated."""
     thing, (served, twice) = station.thing, _work(facts, station)
     discipline = facts.design.components[thing].discipline
     if discipline is not None and discipline.text != "fifo":
         return unbounded(f"the order in which {thing} serves (`{discipline.text}`)", served)
-    limits = [*_limits(facts, thing, station.capacity)]
+    limits = [*waiting_limits(facts, thing, station.capacity)]
     limit, most = min((own for own in limits if own[0].rejects), key=lambda own: own[1], default=(None, ZERO))
     if limit is None:
         return unbounded(f"a limit on {thing}.waiting that rejects", served)
     from coherence.verify.patterns.placement._held_members import member_count
 
-    members, room = member_count(facts, thing), _room(facts, thing)
+    members, room = member_count(facts, thing), room_at(facts, thing)
     waiting = min(most, *(own for _, own in limits), *([room] if room is not None else []))
     wait = waiting / station.capacity
-    slowest, endless = _slowest(facts, station)
+    slowest, endless = slowest_service(facts, station)
     open_ = twice or _fewer(facts, station, members) or endless
     queue = FullQueue(thing, limit, waiting, station.working, station.capacity, wait, slowest)
     longest = None if open_ else queue.longest + max(served, slowest)
     assumed = members.assumed if members is not None else ()
     held = room is not None and room < min(most, *(own for _, own in limits))
-    assumed = (*assumed, *(CANCELS.format(name) for name in _cancelled_above(facts, thing))) if held else assumed
+    assumed = (*assumed, *(CANCELS.format(name) for name in cancelled_above(facts, thing))) if held else assumed
     return QueuePath((queue,), served, wait + served, longest, open_, assumed, unclear=station.each.open)
-
-
-def _slowest(facts: DesignFacts, station: LoadedThing) -> tuple[Fraction, str]:
-    """Returns the longest service of a member (s), and what to ask where it is drawn from a law without an end."""
-    from coherence.verify.queues.mixed_service import mixed_rate
-    from coherence.verify.queues.service_means import longest_time
-
-    each, mean = each_serves(facts, station.thing), 1 / station.each.low
-    by_time = not each[1] if each is not None else mixed_rate(facts, station.thing) is not None
-    workloads = [facts.design.workload[name] for name in station.demand.names if name in facts.design.workload]
-    served = [workload for workload in workloads if by_time and workload.service is not None]
-    ends = {workload.name: longest_time(workload) for workload in served}
-    endless = " and ".join(name for name, end in ends.items() if end is None)
-    if endless:
-        return mean, f"the longest service of {endless} (`service: {{max: ...}}`)"
-    return max((end.high for end in ends.values() if end is not None), default=mean), ""
 
 
 def _fewer(facts: DesignFacts, station: LoadedThing, members: MemberCount | None) -> str:
@@ -307,94 +269,3 @@ def worked_apart(facts: DesignFacts, workload: Workload, path: QueuePath) -> str
             return ""
     at = " and ".join(queue.thing for queue in path.every)
     return f"one time of a request: {workload.name} says {mean}, and {at} by what they serve another one"
-
-
-def _limits(facts: DesignFacts, thing: str, rate: Fraction) -> Iterator[tuple[Limit, Fraction]]:
-    """Yields the limits on what waits at a thing, which serves `rate` (1/s), at every time, with how many may wait."""
-    from coherence.verify.queues.let_through import HELD_BACK, places_in_queue
-
-    for limit in facts.design.limits.values():
-        own = [path for word in HELD_BACK if limit in facts.counted.get(path := f"{thing}.{word}", ())]
-        own += [path for path in [counted_in_flight(limit)] if path in (thing, f"{thing}.requests") and limit.rejects]
-        plain = limit.window is None and not limit.actions and limit.scope is None and always_holds(limit)
-        tree = cap(facts, limit) if own and plain else None
-        most = facts.range(tree).high if tree is not None else None
-        yield from [(limit, places_in_queue(limit, most, rate))] if most is not None else []
-
-
-def _room(facts: DesignFacts, thing: str) -> Fraction | None:
-    """Returns how many can be at a thing at once, by what its callers hold meanwhile; None where nothing says so.
-
-    A workload has requests in flight, a thing its members, each of which has one call there, and none that goes on for
-    nobody.
-    """
-    calls = [call for call in facts.design.calls if str(call.callee) == thing]
-    rooms = [_held_by(facts, call, thing) for call in calls]
-    stated = [room for room in rooms if room is not None]
-    once = len({str(call.caller) for call in calls}) == len(calls) == len(stated)
-    return sum(stated, ZERO) if once else None
-
-
-def _cancelled_above(facts: DesignFacts, thing: str) -> tuple[str, ...]:
-    """Returns the calls that may be cancelled while members of what calls a thing wait for it, in their order."""
-    design = facts.design
-    callers = {str(call.caller) for call in design.calls if str(call.callee) == thing}.intersection(design.components)
-    leaving = {name for name, workload in design.workload.items() if workload.deadline is not None}
-    return tuple(
-        plan.name
-        for plan in call_tree(design).above(callers)
-        if not plan.call.abandons and (plan.limit is not None or plan.caller in leaving)
-    )
-
-
-def _held_by(facts: DesignFacts, call: Call, thing: str) -> Fraction | None:
-    from coherence.verify.patterns.placement._held_members import holds_one, least_in_flight
-
-    workload = facts.design.workload.get(str(call.caller))
-    if workload is not None:
-        least = least_in_flight(facts.design, workload, thing)
-        return least[1].high if least is not None else None
-    members = copies(facts, str(call.caller)) if holds_one(None, call) else None
-    return members.high if members is not None else None
-
-
-def held_up(facts: DesignFacts, names: Iterable[str]) -> Iterator[str]:
-    """Yields limits that make requests of one of these names wait before they come to a queue."""
-    heads = set(names)
-    served = {slot.name for name in heads for slot in servers_of_member(facts, name).limits}  # each is a server
-    for limit in facts.design.limits.values():
-        counted = names_of(limit.counts.tree) if limit.counts is not None and not limit.rejects else ()
-        if (
-            limit.at_most is not None
-            and limit.name not in served
-            and heads & {path.partition(".")[0] for path in counted}
-        ):
-            yield f"how long requests wait for {limit.name}"
-
-
-def passed(queues: Sequence[FullQueue], room: Fraction | None) -> Fraction:
-    """Returns how long the last of full queues waits in all of them, where nobody else comes to any of these.
-
-    What leaves one comes to the next: a queue that is served faster than the one before it grows shorter meanwhile.  No
-    more than `room` wait in all, and the slowest are filled first; queues at the beginning may be empty.
-    """
-    filled = _filled(queues, room)
-    return max((_waits(filled[number:]) for number in range(len(filled))), default=ZERO)
-
-
-def _filled(queues: Sequence[FullQueue], room: Fraction | None) -> list[FullQueue]:
-    left, filled = room, list(queues)
-    for number in sorted(range(len(queues)), key=lambda n: queues[n].rate):
-        most = queues[number].most if left is None else min(left, queues[number].most)
-        filled[number] = replace(queues[number], most=most)
-        left = None if left is None else left - most
-    return filled
-
-
-def _waits(queues: Sequence[FullQueue]) -> Fraction:
-    elapsed, coming = ZERO, None
-    for queue in queues:
-        slower = queue.rate - coming if coming is not None and coming < queue.rate else ZERO
-        elapsed += min(queue.wait, max(ZERO, queue.most - slower * elapsed) / queue.rate)
-        coming = queue.rate if coming is None else min(coming, queue.rate)
-    return elapsed

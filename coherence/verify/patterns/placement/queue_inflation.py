@@ -59,15 +59,8 @@ from coherence.language.workloads import Workload
 from coherence.verify.calls.retry_policies import retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import in_flight_limits, place_of
-from coherence.verify.patterns.placement._queue_paths import (
-    ZERO,
-    CallPaths,
-    FullQueue,
-    QueuePath,
-    held_up,
-    passed,
-    worked_apart,
-)
+from coherence.verify.patterns.placement._full_queues import ZERO, FullQueue, held_up, longest_wait
+from coherence.verify.patterns.placement._queue_paths import CallPaths, QueuePath, worked_apart
 from coherence.verify.queues.offered_load import offered
 
 QUESTION = Question("COH252", "queue-inflation", "ai.04 runtime control coherence")
@@ -125,7 +118,7 @@ def _shared(facts: DesignFacts, workload: Workload, path: QueuePath) -> QueuePat
     caps = in_flight_limits(facts.design, {workload.name, f"{workload.name}.requests"})
     cap = min(caps, key=lambda own: own[1].high, default=None)
     room = cap[1].high if cap is not None else None
-    time = path.served + passed(path.queues, room)
+    time = path.served + longest_wait(path.queues, room)
     if time >= path.time:
         return path
     needs = f"how many of {workload.name} wait at each queue when a request comes to it"
