@@ -29,7 +29,6 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
 
 from coherence.base.graphs import components
 from coherence.base.solver import joined, unsat
@@ -37,16 +36,17 @@ from coherence.findings.question_input import Certificate, rational
 from coherence.language.expressions import names
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.lower_smt import lower_smt
-from coherence.language.expressions.tree import Compare, Logic, Number, Tree, rename
+from coherence.language.expressions.tree import Compare, Number, Tree, rename
 from coherence.language.words import MEMBERS
-from coherence.model.laws import CURRENT, READ, READY, ZERO
+from coherence.model.laws import ZERO
 from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
 from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.slices import modes_read
 from coherence.simulate.execute.starts import integers
+from coherence.verify.convergence.command_changes import CommandChange, changes_of, holds_at, recommended, values_given
 from coherence.verify.convergence.expression_looks import IDLE, at_any_look, at_rest, ranges_at_looks
 from coherence.verify.convergence.state_limits import limits_of
-from coherence.verify.facts.ranges import enclosure, hull, point, truth, with_ranges
+from coherence.verify.facts.ranges import enclosure, hull, point, with_ranges
 from coherence.verify.facts.satisfiability import SatQuery
 
 HOW = "every value that loops can give their commands, in any order, with any phases"
@@ -170,24 +170,6 @@ def _relative_width(span: Interval) -> Fraction:
     return (span.high - span.low) / (max(abs(span.low), abs(span.high)) or Fraction(1))
 
 
-class _Trees(NamedTuple):
-    """When a loop acts, and what its law calls READ and READY."""
-
-    when: Tree | None
-    read: Tree | None
-    ready: Tree | None
-
-
-@dataclass(frozen=True)
-class _Move:
-    """A way in which a loop may change its command: `seen` of any look, `still` of looks at what stands still."""
-
-    loop: SampledLoop
-    formula: Tree
-    seen: _Trees
-    still: _Trees
-
-
 @dataclass
 class _Graph:
     """The nodes that are reached from every start, and the changes at each, with some constants in given ranges."""
@@ -198,7 +180,7 @@ class _Graph:
     late: Callable[[], bool]
     starts: Sequence[Node] = ()  # those of the design, where none are given
     edges: dict[Node, set[Node]] = field(default_factory=dict)
-    moves: tuple[tuple[_Move, ...], ...] = ()  # of each loop
+    changes: tuple[tuple[CommandChange, ...], ...] = ()  # of each loop
 
     def __post_init__(self) -> None:
         self.signals = tuple(self.model.commands)
@@ -206,7 +188,7 @@ class _Graph:
         landing = any(loop.lands for loop in self.acting)
         if landing and any(loop.law == "proportional" for loop in self.acting):
             raise NotExactError("a proportional law counts from what landed")
-        self.moves = tuple(tuple(self._moves_of(loop, past=landing)) for loop in self.acting)
+        self.changes = tuple(tuple(changes_of(self.model, loop, past=landing)) for loop in self.acting)
         self.flows = {p: s.flow for p, s in self.model.states.items() if s.flow is not None and s.switch is None}
         self._reach()
 
@@ -225,60 +207,22 @@ class _Graph:
                 raise NotExactError("too many values, or too late")
             waiting += after
 
-    def _moves_of(self, loop: SampledLoop, *, past: bool) -> Iterator[_Move]:
-        """Yields what a loop may do, each part with outputs written out."""
-        conditions: list[Tree | None] = [rule.when for rule in loop.rules]
-        if not loop.rules and loop.enter is not None and loop.leave is not None:
-            conditions = [Logic("or", (loop.enter, Logic("not", (loop.leave,))))]
-        elif not loop.rules:
-            conditions = [loop.trigger]
-        for condition, law in zip(conditions, loop.recommendations, strict=True):
-            parts = (condition, law.read, law.ready)
-            seen = _Trees(*(None if tree is None else at_any_look(self.model, tree, past=past) for tree in parts))
-            lasting = loop.enter if loop.enter is not None else condition
-            parts = (lasting, law.read, law.ready)
-            still = _Trees(*(None if tree is None else at_rest(self.model, tree) for tree in parts))
-            yield _Move(loop, law.formula, seen, still)
-
     def _values(self, node: Node) -> Mapping[str, Interval]:
         return ChainMap(dict(zip(self.signals, map(point, node), strict=True)), self.known)
 
     def _after(self, node: Node) -> Iterator[Node]:
         """Yields the nodes to which one change of a loop may lead."""
         values = self._values(node)
-        for moves in self.moves:
-            for move in moves:
-                holds = _holds(move.seen, values)
+        for changes in self.changes:
+            for change in changes:
+                holds = holds_at(change.seen, values)
                 if holds is not False:
-                    at = self.signals.index(move.loop.signal)
-                    for value in self._given(move, values, node[at]):
+                    at = self.signals.index(change.loop.signal)
+                    for value in values_given(self.model, change, values, node[at]):
                         if value != node[at]:
                             yield (*node[:at], value, *node[at + 1 :])
-                if holds and move.loop.rules:
+                if holds and change.loop.rules:
                     break  # the first rule that holds acts, and no other one
-
-    def _given(self, move: _Move, values: Mapping[str, Interval], now: Fraction) -> Iterator[Fraction]:
-        """Yields the values that a loop may give its command, which is `now`."""
-        loop, limits = move.loop, self.model.commands[move.loop.signal].range
-        inside = loop.bounds.clip(now)
-        if loop.law == "proportional" and inside != now:
-            yield limits.clip(inside)
-            return
-        wanted = _wanted(move.formula, move.seen, values, now)
-        less = bool(loop.hold_down or loop.hold_up or loop.rates)  # than what the law recommends may be let through
-        if less:
-            wanted = hull([wanted, point(now)])
-        clipped = Interval(*(_clipped(end, loop.bounds, limits) for end in (wanted.low, wanted.high)))
-        low = limits.clip(loop.bounds.low) if clipped.low is None and loop.bounds.low is not None else clipped.low
-        high = limits.clip(loop.bounds.high) if clipped.high is None and loop.bounds.high is not None else clipped.high
-        if low is None or high is None:
-            raise NotExactError("a command without a bound")
-        if low == high and not less:
-            yield low
-            return
-        if not loop.integer or {end.denominator for end in (low, high, now)} != {1} or not loop.has_whole_rates:
-            raise NotExactError("values between whole numbers")
-        yield from map(Fraction, range(int(low), int(high) + 1))
 
     def ends(self) -> bool:
         """Decides whether no change can come again: no node is reached from itself."""
@@ -311,10 +255,12 @@ class _Graph:
         """Decides whether a loop that writes one of these commands, alike at all nodes, is known to go on."""
         spans = (hull(map(point, ends)) for ends in zip(*nodes, strict=True))
         values = ChainMap(dict(zip(self.signals, spans, strict=True)), self.known)
-        return any(self._goes_on(moves, values) for moves in self.moves if moves and moves[0].loop.signal in own)
+        return any(
+            self._goes_on(changes, values) for changes in self.changes if changes and changes[0].loop.signal in own
+        )
 
-    def _goes_on(self, moves: Sequence[_Move], values: Mapping[str, Interval]) -> bool:
-        loop = moves[0].loop
+    def _goes_on(self, changes: Sequence[CommandChange], values: Mapping[str, Interval]) -> bool:
+        loop = changes[0].loop
         if loop.rates or loop.mode != "always":
             return False  # it may have written all that it ever writes
         if self.flows:
@@ -322,12 +268,12 @@ class _Graph:
             values = with_ranges(values, limits_of(self.model, flows, values))
         now, limits = values[loop.signal].low, self.model.commands[loop.signal].range
         assert now is not None
-        for move in moves:
-            holds = _holds(move.still, values)
+        for change in changes:
+            holds = holds_at(change.still, values)
             if holds:
                 if loop.law == "proportional" and loop.bounds.clip(now) != now:
                     return limits.clip(loop.bounds.clip(now)) != now
-                wanted = _wanted(move.formula, move.still, values, now)
+                wanted = recommended(change.formula, change.still, values, now)
                 low = wanted.low is not None and limits.clip(loop.bounds.clip(wanted.low)) > now
                 high = wanted.high is not None and limits.clip(loop.bounds.clip(wanted.high)) < now
                 return low or high
@@ -357,9 +303,9 @@ class _Graph:
         """Yields what conditions and laws are at a node, where each is one number."""
         values = self._values(node)
         numbers: dict[str, Tree] = {path: Number(i.low) for path, i in values.items() if i.exact and i.low is not None}
-        for move in itertools.chain.from_iterable(self.moves):
-            holds = _holds(move.seen, values)
-            when, read, _ = move.seen
+        for change in itertools.chain.from_iterable(self.changes):
+            holds = holds_at(change.seen, values)
+            when, read, _ = change.seen
             if when is not None and holds is not None and numbers.keys() >= set(names(when)):
                 condition = lower_smt(_filled(when, numbers))
                 yield condition if holds else f"(not {condition})"
@@ -371,20 +317,6 @@ class _Graph:
 
 def _filled(tree: Tree, numbers: Mapping[str, Tree]) -> Tree:
     return rename(tree, lambda path: numbers[path])
-
-
-def _holds(trees: _Trees, values: Mapping[str, Interval]) -> bool | None:
-    return True if trees.when is None else truth(trees.when, values)
-
-
-def _wanted(formula: Tree, trees: _Trees, values: Mapping[str, Interval], now: Fraction) -> Interval:
-    """Returns the interval of what a law recommends."""
-    read, ready = (point(0) if tree is None else enclosure(tree, values) for tree in (trees.read, trees.ready))
-    return enclosure(formula, {CURRENT.path: point(now), READ.path: read, READY.path: ready})
-
-
-def _clipped(end: Fraction | None, bounds: Interval, limits: Interval) -> Fraction | None:
-    return None if end is None else limits.clip(bounds.clip(end))
 
 
 def _starts(model: Model, path: str) -> list[Fraction]:

@@ -25,21 +25,11 @@ from coherence.verify.calls.paths import Way
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import in_flight_limits
+from coherence.verify.patterns.calls._quota_sends import Quota
 from coherence.verify.patterns.writers._pair import Numbers
 
 REFUSES = "a try of {} fails by {} alone"
 TURNS_AWAY = ("wait", "reject")
-
-
-@dataclass(frozen=True)
-class QuotaFlows:
-    """At most `most` sends to a callee in `window` seconds, and the ways of the workloads that send there."""
-
-    limit: Limit
-    callee: str
-    most: Fraction
-    window: Fraction
-    flows: tuple[tuple[Workload, Way], ...]
 
 
 @dataclass(frozen=True)
@@ -54,8 +44,7 @@ class WindowBound:
 
 
 def never_full(
-    question: Question, facts: DesignFacts, quota: QuotaFlows, places: tuple[Place, ...], of: tuple[str, ...],
-    numbers: Numbers,
+    question: Question, facts: DesignFacts, quota: Quota, places: tuple[Place, ...], numbers: Numbers
 ) -> Finding | None:  # fmt: skip
     """Returns the proof that a quota is never full, whatever becomes of what is refused; None where it may be."""
     never = _window_bound(facts, quota)
@@ -65,11 +54,11 @@ def never_full(
     claim = Certificate(claim=f"(<= {rational(never.most)} {rational(quota.most)})").script()
     message = f"{quota.limit.name} is never full: {never.message}, {render_quantity(quota.most)} are allowed"
     evidence = arithmetic({**numbers, "in a window": (never.most, "")}, certificate=claim)
-    of, places = (*of, *never.of), (*places, *never.places)
+    of, places = (*quota.of, *never.of), (*places, *never.places)
     return question.proved(message, places, of, evidence, assumptions=never.assumptions)
 
 
-def _window_bound(facts: DesignFacts, quota: QuotaFlows) -> WindowBound | None:
+def _window_bound(facts: DesignFacts, quota: Quota) -> WindowBound | None:
     """Returns the bound by which a quota is never full; None where none is known, or it is more than the quota."""
     if _refused_by_others(facts, quota):
         return None
@@ -88,7 +77,7 @@ def _window_bound(facts: DesignFacts, quota: QuotaFlows) -> WindowBound | None:
     )
 
 
-def _refused_by_others(facts: DesignFacts, quota: QuotaFlows) -> bool:
+def _refused_by_others(facts: DesignFacts, quota: Quota) -> bool:
     """Decides whether another limit may refuse tries at the callee: they would end before they are answered."""
     words = {f"{quota.callee}.{word}" for own in STATES.values() for word in own} | {quota.callee}
     for limit in facts.design.limits.values():
@@ -101,7 +90,7 @@ def _refused_by_others(facts: DesignFacts, quota: QuotaFlows) -> bool:
     return False
 
 
-def _bound(facts: DesignFacts, quota: QuotaFlows, workload: Workload, way: Way) -> WindowBound | None:
+def _bound(facts: DesignFacts, quota: Quota, workload: Workload, way: Way) -> WindowBound | None:
     plan = way[-1]
     if not _one_send_of_each(plan):
         return None
@@ -127,7 +116,7 @@ def _times_out(plan: RetryPolicy) -> bool:
     return any(cause.name == "timeout" for cause in plan.causes) and plan.tries != 1
 
 
-def _by_slots(facts: DesignFacts, quota: QuotaFlows, workload: Workload, way: Way) -> WindowBound | None:
+def _by_slots(facts: DesignFacts, quota: Quota, workload: Workload, way: Way) -> WindowBound | None:
     """Returns k times what one of k slots may send in the window; nothing further out may end what holds a slot."""
     plan, holder = way[-1], way[-2].callee if len(way) > 1 else workload.name
     limited = any(outer.limit is not None or outer.deadline is not None for outer in way[:-1])
@@ -154,7 +143,7 @@ def _turns_away(limit: Limit) -> bool:
     return limit.when_full is None or limit.when_full.text in TURNS_AWAY
 
 
-def _by_arrivals(facts: DesignFacts, quota: QuotaFlows, workload: Workload, way: Way) -> WindowBound | None:
+def _by_arrivals(facts: DesignFacts, quota: Quota, workload: Workload, way: Way) -> WindowBound | None:
     """Returns what regular arrivals send straight to the callee: nothing delays one of them more than another."""
     plan, arrivals = way[-1], workload.arrivals
     regular = arrivals is not None and not isinstance(arrivals, Randomness) and arrivals.text == "regular"
@@ -169,5 +158,5 @@ def _by_arrivals(facts: DesignFacts, quota: QuotaFlows, workload: Workload, way:
     return WindowBound(Fraction(most), message)
 
 
-def _waits_for_quota(quota: QuotaFlows) -> bool:
+def _waits_for_quota(quota: Quota) -> bool:
     return quota.limit.when_full is not None and quota.limit.when_full.text == "wait"

@@ -50,8 +50,8 @@ BerriAI/litellm#7669, #3646.  OpenAI documentation, Rate limits: unsuccessful re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_quantity, render_seconds
@@ -60,18 +60,20 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Severity, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
-from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.schema_kinds import Quantity
-from coherence.language.workloads import Workload
-from coherence.verify.calls.attempts import least, started
-from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree
-from coherence.verify.calls.paths import Way, heaviest, open_share, ways
-from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
+from coherence.verify.calls.call_graph import CANCELS, call_tree
+from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import always_holds
 from coherence.verify.patterns.calls._nested_retries import layer_places
+from coherence.verify.patterns.calls._quota_sends import (
+    Quota,
+    cancels,
+    filled_after,
+    quota_of,
+    sends_each_second,
+)
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate, unstated_sources
 
 QUESTION = Question("COH247", "quota-retries", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -83,34 +85,6 @@ BY_MEANS = "by mean rates: chance and phases may fill {} for a while, and it emp
 REFUSED_COUNTS = "what is refused counts against the quota as well"
 
 
-@dataclass(frozen=True)
-class Quota:
-    """At most `most` sends to a callee in `window` seconds, and the workloads that send there."""
-
-    limit: Limit
-    stated: Quantity
-    callee: str
-    most: Fraction
-    window: Fraction
-    flows: tuple[tuple[Workload, Way], ...]
-    share: str = ""
-    unstated: tuple[str, ...] = ()  # who else sends there, of whom nothing says how often
-    timed: tuple[RetryPolicy, ...] = ()  # calls whose tries come again where they run into their time limit
-    late: tuple[RetryPolicy, ...] = ()  # those of which stated times are longer than it
-
-    @property
-    def rate(self) -> Fraction:
-        return self.most / self.window
-
-    @property
-    def plans(self) -> tuple[RetryPolicy, ...]:
-        return tuple(dict.fromkeys(plan for _, way in self.flows for plan in way))
-
-    @property
-    def of(self) -> tuple[str, ...]:
-        return (self.limit.name, *(plan.name for plan in self.plans), *(w.name for w, _ in self.flows), self.callee)
-
-
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per quota on the sends to a callee whose callers have a stated rate."""
     design = subject.design
@@ -118,116 +92,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     tree = call_tree(design)
     for limit in design.limits.values():
-        quota = _quota(subject, tree, limit)
+        quota = quota_of(subject, tree, limit)
         if quota is not None:
             yield from _answer(subject, quota)
-
-
-def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
-    most, window = most_allowed(subject.design, limit), limit.window
-    refuses = limit.when_full is None or limit.rejects
-    if not refuses or most is None or not isinstance(window, Quantity) or limit.per is not None:
-        return None
-    if window.low <= 0:
-        return None
-    from coherence.language.roles import counted_sends
-
-    callee, caller = counted_sends(subject.design, limit.counts.tree if limit.counts is not None else None)
-    if callee is None:
-        return None
-    coming = _flows(subject, tree, callee, caller)
-    flows = tuple((workload, way) for workload, sizes in coming for way in heaviest(tree, sizes))
-    share = next((share for _, sizes in coming if (share := open_share(tree, sizes))), "")
-    unstated = tuple(name for name in unstated_sources(subject.design, callee) if caller is None or name == caller)
-    timed = tuple(dict.fromkeys(plan for _, way in flows for plan in _timed(way)))
-    late = tuple(p for p in timed if p.limit is not None and tree.work[p.callee].answer.most > p.limit.low)
-    return Quota(limit, most, callee, most.low, window.high, flows, share, unstated, timed, late) if flows else None
-
-
-def _timed(way: Way) -> Iterator[RetryPolicy]:
-    """Yields the calls of a way whose tries come again where they run into their time limit: their own, or above."""
-    for number, plan in enumerate(way):
-        own = plan.retries and any(cause.name == "timeout" for cause in plan.causes)
-        if plan.limit is not None and (own or any(_answered_late(outer) for outer in way[:number])):
-            yield plan
-
-
-def _answered_late(plan: RetryPolicy) -> bool:
-    """Decides whether a call is tried again where what it calls says that it has waited too long."""
-    return plan.tries != 1 and tries_again(plan.call, "timeout")
-
-
-def _flows(
-    subject: Subject, tree: CallTree, callee: str, only: str | None
-) -> tuple[tuple[Workload, dict[Way, Fraction | None]], ...]:
-    """Returns the workloads of stated rates that reach the callee, with their ways and the sends of each."""
-    flows: list[tuple[Workload, dict[Way, Fraction | None]]] = []
-    for workload in subject.design.workload.values():
-        if only is not None and workload.name != only:
-            continue
-        routes = ways(tree, workload.name, callee)
-        if routes.cyclic or routes.cut or workload.rate is None:
-            continue  # named among the unstated sources
-        flows += [(workload, {way: _sends(way) for way in routes.ways})] if routes.ways else []
-    return tuple(flows)
-
-
-def _sends(way: Way, late: Sequence[RetryPolicy] = ()) -> Fraction | None:
-    """Returns the most sends of one first try while all are refused, within the limits that end tries; None: no bound.
-
-    Tries of the calls that are `late` may also run into their time limits, and are answered so to those above.
-
-    Of each try two copies, where they may be sent.  A try that its caller cancels ends what it has begun.  A refusal
-    comes at once, but a try that begins retries itself may last until its limit.
-    """
-    total, limit = Fraction(1), None
-    for number, plan in enumerate(way, start=1):
-        end = least(limit, plan.deadline.high if plan.deadline is not None else None)
-        lasts = any(inner.tries != 1 for inner in way[number:])
-        refused = [cause for cause in plan.causes if lasts or plan in late or cause.name != "timeout"]
-        counts = [plan.tries if end is None else started(plan.best(cause), end) for cause in refused]
-        if _answered_late(plan) and any(inner in late for inner in way[number:]):
-            counts.append(plan.tries)
-        if None in counts:
-            return None
-        total *= copies_of_try(plan.call) * max((count for count in counts if count is not None), default=1)
-        limit = least(limit, plan.limit.high if _cancels(plan) and plan.limit else None)
-    return total
-
-
-def _cancels(plan: RetryPolicy) -> bool:
-    return plan.limit is not None and plan.call.cancels
-
-
-def _total(
-    quota: Quota, *, peak: bool = False, again: bool = False, least: bool = False, late: Sequence[RetryPolicy] = ()
-) -> Fraction | None:
-    """Returns sends per second: over a long time or at the peak of bursts, of first tries or with all that come again.
-
-    `late`: calls whose tries may run into their time limits as well.
-    """
-    total = Fraction(0)
-    for workload, way in quota.flows:
-        assert workload.rate is not None
-        rate = least_rate(workload) if least else peak_rate(workload) if peak else long_run_rate(workload)
-        times = _sends(way, late) if again else Fraction(1)
-        if times is None:
-            return None
-        total += rate * times
-    return total
-
-
-def _filled(quota: Quota) -> Fraction | None:
-    """Returns seconds after which a stated burst has filled the window; None where none does."""
-    bursts = [w.burst for w, _ in quota.flows if w.burst is not None]
-    peak = _total(quota, peak=True) or Fraction(0)
-    lasts = [b.lasts.high for b in bursts if b.lasts is not None]
-    if not lasts or peak <= quota.rate:
-        return None
-    usual = _total(quota) or Fraction(0)
-    spare = quota.most - usual * quota.window  # beside a window of the usual rate
-    needed = max(Fraction(0), spare) / (peak - usual)
-    return needed if needed < max(lasts) else None
 
 
 def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
@@ -244,8 +111,8 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
 
 
 def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
-    first, again = _total(quota) or Fraction(0), _total(quota, again=True)
-    peak = _total(quota, peak=True, again=True)
+    first, again = sends_each_second(quota) or Fraction(0), sends_each_second(quota, again=True)
+    peak = sends_each_second(quota, peak=True, again=True)
     if first > quota.rate and again == first:
         message = (
             f"{quota.limit.name} refuses {render_quantity(first - quota.rate)} req/s of {render_quantity(first)} "
@@ -255,7 +122,7 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
     elif first > quota.rate:
         window = quota.limit.window
         assert isinstance(window, Quantity)
-        least, everywhere = _total(quota, least=True) or Fraction(0), always_holds(quota.limit)
+        least, everywhere = sends_each_second(quota, least=True) or Fraction(0), always_holds(quota.limit)
         certain = everywhere and not quota.limit.actions and least > quota.stated.high / window.low
         yield _first_tries(_conflict(subject, quota, FIRST_TRIES, certain=certain), subject, quota)
     elif any(plan.backoff.answered and plan.retries for plan in quota.plans):
@@ -273,7 +140,7 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
             f"needs what {quota.callee} serves: what {quota.limit.name} refuses does not count, and it empties again"
         )
         yield QUESTION.undecided(needs, _places(quota), quota.of)
-    elif (filled := _filled(quota)) is not None:
+    elif (filled := filled_after(quota)) is not None:
         course = f"a burst fills it after {render_seconds(filled)}, and what is refused comes back and keeps it full"
         yield _conflict(subject, quota, course, certain=False)
     else:
@@ -286,10 +153,9 @@ def _never_full(subject: Subject, quota: Quota) -> Finding | None:
     """Returns the proof that so many never come while nothing is refused; None where they may."""
     if quota.unstated or quota.share:
         return None
-    from coherence.verify.patterns.calls._quota_arrivals import QuotaFlows, never_full
+    from coherence.verify.patterns.calls._quota_arrivals import never_full
 
-    flows = QuotaFlows(quota.limit, quota.callee, quota.most, quota.window, quota.flows)
-    return never_full(QUESTION, known(subject), flows, _places(quota), quota.of, _numbers(quota))
+    return never_full(QUESTION, known(subject), quota, _places(quota), _numbers(quota))
 
 
 def _first_tries(conflict: Finding, subject: Subject, quota: Quota) -> Finding:
@@ -305,13 +171,13 @@ def _first_tries(conflict: Finding, subject: Subject, quota: Quota) -> Finding:
 
 def _repeated(quota: Quota) -> tuple[RetryPolicy, ...]:
     """Returns the calls whose tries would fill a quota if they ran into their time limits."""
-    most = _total(quota, again=True, late=quota.timed)
+    most = sends_each_second(quota, again=True, late=quota.timed)
     return () if most is not None and most <= quota.rate else quota.timed
 
 
 def _too_late(quota: Quota) -> str:
     """Returns what is needed where answers that come too late could fill a quota; empty where they could not."""
-    late = _total(quota, again=True, late=quota.late)
+    late = sends_each_second(quota, again=True, late=quota.late)
     if late is not None and late <= quota.rate:
         return ""
     come = f"{render_quantity(late)} req/s come" if late is not None else "nothing bounds what comes"
@@ -324,7 +190,7 @@ def _too_late(quota: Quota) -> str:
 
 def _unsaid(subject: Subject, quota: Quota) -> Iterator[Finding]:
     """Asks what a full limit does, where it is full for certain; what never fills it is proved without."""
-    first, allowed = _total(quota) or Fraction(0), render_quantity(quota.rate)
+    first, allowed = sends_each_second(quota) or Fraction(0), render_quantity(quota.rate)
     if first > quota.rate:
         needs = f"needs when_full of {quota.limit.name}: {render_quantity(first)} req/s come, it allows {allowed} req/s"
         yield QUESTION.undecided(needs, _places(quota), quota.of)
@@ -344,8 +210,8 @@ def _places(quota: Quota) -> tuple[Place, ...]:
 
 def _numbers(quota: Quota) -> Numbers:
     found: dict[str, tuple[Fraction | float | int, str]] = {"quota": (quota.rate, "req/s")}
-    found |= {"first tries": (_total(quota) or Fraction(0), "req/s")}
-    again = _total(quota, again=True)
+    found |= {"first tries": (sends_each_second(quota) or Fraction(0), "req/s")}
+    again = sends_each_second(quota, again=True)
     return found | ({"when all are refused": (again, "req/s")} if again is not None else {})
 
 
@@ -355,7 +221,7 @@ def _proved(quota: Quota, most: Fraction, when: str) -> Finding:
         f"{when}{quota.limit.name} holds with every try refused: {render_quantity(most)} req/s of "
         f"{render_quantity(quota.rate)} req/s"
     )
-    cancelling = dict.fromkeys(plan.callee for _, way in quota.flows for plan in way[:-1] if _cancels(plan))
+    cancelling = dict.fromkeys(plan.callee for _, way in quota.flows for plan in way[:-1] if cancels(plan))
     return QUESTION.proved(
         message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script),
         assumptions=[
@@ -366,7 +232,7 @@ def _proved(quota: Quota, most: Fraction, when: str) -> Finding:
 
 
 def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> Finding:
-    first, again = _total(quota) or Fraction(0), _total(quota, again=True)
+    first, again = sends_each_second(quota) or Fraction(0), sends_each_second(quota, again=True)
     after = f"{render_quantity(again)} req/s" if again is not None else "no bound"
     message = (
         f"{quota.limit.name} allows {render_quantity(quota.rate)} req/s to {quota.callee}, first tries are "
@@ -394,7 +260,7 @@ def _repairs(subject: Subject, quota: Quota) -> Iterator[Repair]:
         if len(tries) == 1:
             repair = repairs.proposal(repairs.change(subject, tries[0], Fraction(1)))
             yield from [repair] if repair is not None else []
-    again = _total(quota, peak=True, again=True)
+    again = sends_each_second(quota, peak=True, again=True)
     if again is not None:
         repair = repairs.proposal(repairs.change(subject, quota.stated, repairs.upward_round(again * quota.window)))
         yield from [repair] if repair is not None else []

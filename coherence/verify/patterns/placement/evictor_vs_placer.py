@@ -52,7 +52,7 @@ from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic, details_are_asked
 from coherence.verify.facts.design_facts import DesignFacts, known, scaling
 from coherence.verify.jobs.certificates import all_joined
-from coherence.verify.jobs.count_ranges import adders, render_verdicts, variants
+from coherence.verify.jobs.count_ranges import adders, variants
 from coherence.verify.jobs.eviction import (
     BLOCKED,
     CERTAIN,
@@ -63,7 +63,6 @@ from coherence.verify.jobs.eviction import (
     UNKNOWN,
     WAITS,
     Chase,
-    acts_on_more,
     chase,
     moves,
 )
@@ -81,11 +80,11 @@ from coherence.verify.jobs.placing import Counts, canonical, shown
 from coherence.verify.jobs.selectors import STAY
 from coherence.verify.jobs.sites import Cluster, cluster
 from coherence.verify.jobs.state_graph import StateStep
+from coherence.verify.patterns.placement._eviction_ranges import by_members, by_places
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH226", "evictor-vs-placer", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-BOUND, BY_MEMBERS, MOST_SWEPT = 50, 20, 8000
 Outcomes: TypeAlias = list[tuple[Cluster, dict[int, Chase]]]
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, WAITS, BLOCKED, NONE, IDLE)
 SURELY = "certain"
@@ -258,7 +257,7 @@ def _proved(
     drawn = any(result.draws for _, every in outcomes for result in every.values())
     chances = (AT_RANDOM,) if drawn else ()
     message = (
-        f"{' and '.join(case.names)} {what}: {most} of {case.thing} on {there.places_text}{_by_members(case, there)}"
+        f"{' and '.join(case.names)} {what}: {most} of {case.thing} on {there.places_text}{by_members(case, there)}"
     )
     return QUESTION.proved(
         message, places, of, arithmetic(numbers, certificate=script), assumptions=_assumed(case, there, *chances)
@@ -304,7 +303,7 @@ def _conflict(
         f"always meet {triggers} again"
     )
     if details_are_asked():
-        message += f"{_by_nodes(facts, case, there, members)}{_by_members(case, there)}"
+        message += f"{by_places(facts, case, there, members)}{by_members(case, there)}"
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
     witness = tuple(_witness(case, there, members, chase))
     several = len(case.loops) + len(case.beside) > 1
@@ -313,60 +312,6 @@ def _conflict(
         message, places, _of(case), arithmetic(numbers, witness=witness), certain=certain,
         assumptions=_assumed(case, there, *choices), repairs=proposals(subject, facts, case, there, members),
     )  # fmt: skip
-
-
-def _by_nodes(facts: DesignFacts, case: EvictionCase, stated: Cluster, members: int) -> str:
-    """Returns the verdict for 1 to 50 places of each kind whose count is stated."""
-    lines, budget = [], MOST_SWEPT
-    for name, given in facts.design.places.items():
-        if "count" not in given:
-            continue
-        verdicts: list[tuple[int, str]] = []
-        for number in range(1, max(BOUND, members + 1) + 1):
-            numbers = {**dict(stated.chosen), name: number}
-            there = cluster(facts, case.thing, by=case.labels, numbers=numbers)
-            chased = chase(case.evictors, there, members, values_at(case, there, members), beside=case.beside)
-            budget -= len(chased.graph.edges) if chased.graph else 1
-            if budget <= 0:
-                break
-            verdicts.append((number, _plain(chased.verdict, stated=bool(there.rules))))
-            if _saturated(facts, case, verdicts, members):
-                break
-        lines.append(f"; {name}: {render_verdicts(verdicts, saturated=_saturated(facts, case, verdicts, members))}")
-    return "".join(lines)
-
-
-def _by_members(case: EvictionCase, there: Cluster) -> str:
-    """Returns the verdict for 1 to 20 members on the stated places, or for all, where one number of them is stated."""
-    verdicts, budget, onward = list[tuple[int, str]](), MOST_SWEPT // 4, False
-    for number in range(1, BY_MEMBERS + 1) if case.low == case.high else ():
-        values = values_at(case, there, number)
-        chased = chase(case.evictors, there, number, values, beside=case.beside)
-        budget -= len(chased.graph.edges) if chased.graph else 1
-        if budget <= 0 or chased.verdict in (UNKNOWN, BLOCKED):
-            break
-        verdicts.append((number, _plain(chased.verdict, stated=bool(there.rules or there.likes))))
-        onward = chased.verdict == CERTAIN and acts_on_more(case.evictors, there, number, values)
-        if onward:
-            break
-    changes = len({verdict for _, verdict in verdicts}) > 1
-    return f"; members: {render_verdicts(verdicts, saturated=onward)}" if changes else ""
-
-
-def _saturated(facts: DesignFacts, case: EvictionCase, verdicts: list[tuple[int, str]], members: int) -> bool:
-    """Beyond as many places alike as members, one more empty place changes nothing that the trigger reads."""
-    from coherence.language.expressions import names
-
-    reads = any(path.endswith(".count") for one in case.evictors for path in names(one.trigger))
-    return len(facts.design.places) == 1 and not reads and bool(verdicts) and verdicts[-1][0] > members
-
-
-def _plain(verdict: str, *, stated: bool) -> str:
-    if verdict in (IDLE, NONE):
-        return "none"
-    if verdict == WAITS:
-        return "left to who acts how soon"
-    return "left to the placer" if verdict == POSSIBLE and not stated else verdict
 
 
 def _witness(case: EvictionCase, there: Cluster, members: int, chase: Chase) -> Iterator[Step]:
