@@ -22,20 +22,14 @@ from coherence.model.routes import transfers, transit
 from coherence.verify.calls.call_graph import CANCELS
 from coherence.verify.calls.retry_policies import longest_end, retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, scalers
-from coherence.verify.patterns.placement._full_queues import (
-    ZERO,
-    FullQueue,
-    cancelled_above,
-    room_at,
-    slowest_service,
-    waiting_limits,
-)
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.offered_load import each_serves, offered
 
 if TYPE_CHECKING:
+    from coherence.verify.patterns.placement._full_queues import FullQueue
     from coherence.verify.patterns.placement._held_members import MemberCount
 
+ZERO = Fraction(0)
 MOST_QUEUES = 1000  # of a path: stages that call the same things again and again double it
 
 
@@ -78,7 +72,8 @@ class QueuePath:
 
     def within(self, end: Fraction, call: str) -> QueuePath:
         """Returns the path for a call that waits no longer than this: what it has left by then keeps it no more."""
-        queues, left = list[FullQueue](), end
+        queues: list[FullQueue] = []
+        left = end
         for queue in self.queues:
             queues += [replace(queue, wait=min(queue.wait, left))] if left or not queues else []
             left = max(ZERO, left - queue.wait)
@@ -201,26 +196,28 @@ def _stages(calls: Sequence[Call]) -> Iterable[list[Call]]:
 
 def _queue_of(facts: DesignFacts, station: LoadedThing) -> QueuePath:
     """Returns the queue of a thing and its service, as far as they are stated."""
+    from coherence.verify.patterns.placement import _full_queues as full
+
     thing, (served, twice) = station.thing, _work(facts, station)
     discipline = facts.design.components[thing].discipline
     if discipline is not None and discipline.text != "fifo":
         return unbounded(f"the order in which {thing} serves (`{discipline.text}`)", served)
-    limits = [*waiting_limits(facts, thing, station.capacity)]
+    limits = [*full.waiting_limits(facts, thing, station.capacity)]
     limit, most = min((own for own in limits if own[0].rejects), key=lambda own: own[1], default=(None, ZERO))
     if limit is None:
         return unbounded(f"a limit on {thing}.waiting that rejects", served)
     from coherence.verify.patterns.placement._held_members import member_count
 
-    members, room = member_count(facts, thing), room_at(facts, thing)
+    members, room = member_count(facts, thing), full.room_at(facts, thing)
     waiting = min(most, *(own for _, own in limits), *([room] if room is not None else []))
     wait = waiting / station.capacity
-    slowest, endless = slowest_service(facts, station)
+    slowest, endless = full.slowest_service(facts, station)
     open_ = twice or _fewer(facts, station, members) or endless
-    queue = FullQueue(thing, limit, waiting, station.working, station.capacity, wait, slowest)
+    queue = full.FullQueue(thing, limit, waiting, station.working, station.capacity, wait, slowest)
     longest = None if open_ else queue.longest + max(served, slowest)
     assumed = members.assumed if members is not None else ()
     held = room is not None and room < min(most, *(own for _, own in limits))
-    assumed = (*assumed, *(CANCELS.format(name) for name in cancelled_above(facts, thing))) if held else assumed
+    assumed = (*assumed, *(CANCELS.format(name) for name in full.cancelled_above(facts, thing))) if held else assumed
     return QueuePath((queue,), served, wait + served, longest, open_, assumed, unclear=station.each.open)
 
 

@@ -46,6 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
@@ -59,9 +60,11 @@ from coherence.language.workloads import Workload
 from coherence.verify.calls.retry_policies import retry_policy_of
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import in_flight_limits, place_of
-from coherence.verify.patterns.placement._full_queues import ZERO, FullQueue, held_up, longest_wait
-from coherence.verify.patterns.placement._queue_paths import CallPaths, QueuePath, worked_apart
+from coherence.verify.patterns.placement._queue_paths import ZERO, CallPaths, QueuePath, worked_apart
 from coherence.verify.queues.offered_load import offered
+
+if TYPE_CHECKING:
+    from coherence.verify.patterns.placement._full_queues import FullQueue
 
 QUESTION = Question("COH252", "queue-inflation", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -112,6 +115,8 @@ def _shared(facts: DesignFacts, workload: Workload, path: QueuePath) -> QueuePat
 
     No more than it has in flight wait anywhere.  None of these has been left by its caller, where so many are in time.
     """
+    from coherence.verify.patterns.placement._full_queues import longest_wait
+
     loads = [offered(facts, queue.thing) for queue in path.queues]
     if not all(load is not None and load.names == (workload.name,) and not load.unstated for load in loads):
         return path
@@ -158,6 +163,8 @@ def _once(facts: DesignFacts, workload: Workload, path: QueuePath) -> bool:
 
 def _ends(facts: DesignFacts, workload: Workload, deadline: Quantity, path: QueuePath) -> Finding:
     """Returns the proof that requests end with the fewest members that they may find, or what it lacks."""
+    from coherence.verify.patterns.placement._full_queues import held_up
+
     twice = worked_apart(facts, workload, path)
     path = replace(path, most=None, open=twice) if twice else path
     held = [*held_up(facts, (workload.name, *(queue.thing for queue in path.every)))]
