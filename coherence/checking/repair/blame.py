@@ -2,8 +2,10 @@
 
 A value belongs to the core of a conflict if, with all others as they stand, the question no longer finds the conflict
 for some other value (a tenth, a half, twice or ten times of it, of a count the whole numbers there; of zero one).
-What a question points at already stays as it is, with its label; what it leaves out is added behind.  Settings and
-facts count alike: blame is not repair.
+Where the conflict stands at each of these and is told otherwise at two that are next to each other (another
+certainty, another way in which it happens), the values between them are halved.  What a question points at already
+stays as it is, with its label; what it leaves out is added behind.  Settings and facts count alike: blame is not
+repair.
 
 A conflict that stays certain when all values that it does not point at become ranges, from a tenth to ten times, hangs
 on none of them: one ask shows it.  Else each is tried by itself.
@@ -12,10 +14,12 @@ on none of them: one ask shows it.  Else each is tried by itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 
 from coherence.base.places import Place
 from coherence.base.records import Record
@@ -30,12 +34,14 @@ from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 
+HALVINGS = 4
 FACTORS = (Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
 MOST_ASKS = 48  # of a finding
 MOST_ASKS_OF_DESIGN = 96
 NAMED_SECTIONS = (
     "workload", "components", "claims", "loops", "timers", "limits", "jobs", "places", "placement", "prices",
 )  # fmt: skip
+_NUMBER = re.compile(r"[-+]?[0-9][0-9.,/]*(?: [A-Za-z%]+)?")
 LABEL = "this value decides too"
 
 
@@ -97,7 +103,7 @@ def _certain_whatever(
 def _ranged(number: Stated, subject: Subject) -> Edit | None:
     """Returns the edit that replaces a value by a range from a tenth to ten times of it."""
     low, high = sorted((number.value / 10, number.value * 10 or Fraction(1)))
-    if number.value.denominator == 1 and not number.dimension.powers:
+    if _counts(number):
         low, high = Fraction(math.ceil(low)), Fraction(math.ceil(high))
     ends = [repairs.rewrite(subject, number.place, end, number.dimension) for end in (low, high)]
     if ends[0] is None or ends[1] is None:
@@ -109,11 +115,38 @@ def _decides(
     number: Stated, finding: Finding, context: RecheckContext, own: Sequence[QuestionModule], asks: Asks
 ) -> bool:
     """Returns whether the conflict is gone for some other value of the number."""
-    for other in _others(number):
+    telling = {number.value: _telling([finding])}
+
+    def goes(other: Fraction) -> bool:
         edit = repairs.rewrite(context.subject, number.place, other, number.dimension)
-        if edit is not None and asks.take() and _gone(finding, charged(asks, partial(context.again, (edit,), own))):
-            return True
-    return False
+        if edit is None or not asks.take():
+            return False
+        after = charged(asks, partial(context.again, (edit,), own))
+        if after is not None:
+            telling[other] = _telling(f for f in after if key_of(f) == key_of(finding))
+        return _gone(finding, after)
+
+    return any(map(goes, _others(number))) or any(map(goes, _between(telling, whole=_counts(number))))
+
+
+def _telling(findings: Iterable[Finding]) -> frozenset[tuple[object, ...]]:
+    """Returns how findings are told, whatever the numbers in them."""
+    return frozenset((f.verdict, f.certainty, *_NUMBER.split(f.message)) for f in findings)
+
+
+def _between(telling: Mapping[Fraction, object], *, whole: bool) -> Iterator[Fraction]:
+    """Yields the values half way, as factors count, between two next to each other that are told otherwise.
+
+    Each stands in the mapping when the next one is taken.
+    """
+    for _ in range(HALVINGS):
+        known = sorted(telling)
+        for low, high in pairwise(known):
+            if telling[low] != telling[high] and low * high > 0:
+                middle = Fraction(f"{math.sqrt(low * high):.2g}") * (1 if low > 0 else -1)
+                middle = Fraction(math.floor(middle)) if whole else middle
+                if low < middle < high:
+                    yield middle
 
 
 def _others(number: Stated) -> tuple[Fraction, ...]:
@@ -121,10 +154,15 @@ def _others(number: Stated) -> tuple[Fraction, ...]:
     if not number.value:
         return (Fraction(1),)
     others = [number.value * factor for factor in FACTORS]
-    if number.value.denominator == 1 and not number.dimension.powers:
+    if _counts(number):
         others = [Fraction(math.floor(other)) for other in others]
         others = [other or Fraction(1) for other in others]
     return tuple(other for other in dict.fromkeys(others) if other != number.value)
+
+
+def _counts(number: Stated) -> bool:
+    """Returns whether the number is a whole one without a unit."""
+    return number.value.denominator == 1 and not number.dimension.powers
 
 
 def _gone(finding: Finding, after: Sequence[Finding] | None) -> bool:

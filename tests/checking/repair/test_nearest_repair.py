@@ -185,6 +185,14 @@ components: {web: {copies: 100, returns: after 30 s}}
 calls: [{from: users, to: web, deadline: 10 s, on_timeout: abandon}]
 timers: {probe: {from: web overloaded, every: 10 s, misses: 3, reply_within: 1 s, then: unlist web}}
 """
+IN_TURN = """coherence: 1
+loops:
+  up: {timescale: {period: 10 s}, trigger: x.cap < 5 kW, actuation: {signal: x.cap, by: 4 kW, bounds: [0 kW, 20 kW]}}
+  down:
+    timescale: {period: 10 s}
+    trigger: x.cap > 5.5 kW
+    actuation: {signal: x.cap, by: -3 kW, bounds: [0 kW, 21 kW]}
+"""
 SATURATED = """coherence: 1
 components: {worker: {use: 0 % .. 100 %}}
 loops:
@@ -205,6 +213,7 @@ calls: [{from: a, to: b, deadline: 13 s, per_try: 4 s, tries: 3, retry_when: [ti
         (FAR, "COH201", set()),  # 12 > 10 whatever the pauses are
         (CROWDED, "COH240", {"1800 req/s"}),  # with 900 another question is open: how many fail together
         (SATURATED, "COH221", {"0.1"}),  # 0.95 * 1.1 > 1 > 0.95 * 1.05
+        (IN_TURN, "COH232", {"4 kW", "20 kW", "-3 kW", "21 kW"}),  # with 2.1, 10.5, 42 and 210 kW too, not with 5.3 kW
     ],
 )
 def test_values_that_the_question_does_not_show_are_named_where_they_decide(
