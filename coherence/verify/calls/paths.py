@@ -121,8 +121,8 @@ def _total(sizes: Mapping[Way, Size], taken: Sequence[Way]) -> tuple[bool, Fract
 
 def open_share(tree: CallTree, sizes: Mapping[Way, Size]) -> str:
     """Returns what would say how much of the sizes of ways a request takes; nothing where all take equally much."""
-    same = _total(sizes, lightest(tree, sizes)) == _total(sizes, heaviest(tree, sizes))
-    return "" if same else share_of(tuple(sizes))
+    share = share_of(tuple(sizes))
+    return share if share and _total(sizes, lightest(tree, sizes)) != _total(sizes, heaviest(tree, sizes)) else ""
 
 
 def share_of(found: Sequence[Way]) -> str:

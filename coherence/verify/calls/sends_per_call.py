@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import inf
 
 from coherence.base.sends import Tries, product
@@ -218,6 +219,7 @@ class _Chain:
         return inside | TIMEOUT if may_be_late else inside
 
 
+@lru_cache(maxsize=4096)  # chains of equal numbers are asked about by many questions, and again after each edit
 def most_sends(
     layers: tuple[RetryLayer, ...], takes: Fraction, slowest: Fraction | None = None
 ) -> tuple[int | None, tuple[LayerSends, ...]]:
