@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import InputError
 from coherence.importers._haproxy_syntax import ROOT, read
-from coherence.language.document import Items, Node, Scalar, Table
-
-
-def plain(node: Node) -> object:
-    if isinstance(node, Scalar):
-        return node.text
-    if isinstance(node, Items):
-        return [plain(item) for item in node]
-    return {key: plain(value) for key, value in node.entries.items()}
+from coherence.language.document import Items, Table
+from tests.plain_trees import plain
 
 
 def sections(text: str) -> Items:

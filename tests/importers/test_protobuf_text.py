@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import InputError
 from coherence.importers._protobuf_text import read
-from coherence.language.document import Items, Node, Scalar, Table
-
-
-def plain(node: Node | None) -> object:
-    if isinstance(node, Table):
-        return {key: plain(child) for key, child in node.entries.items()}
-    if isinstance(node, Items):
-        return [plain(child) for child in node]
-    return node.text if isinstance(node, Scalar) else None
+from coherence.language.document import Table
+from tests.plain_trees import plain
 
 
 def root(text: str) -> object:

@@ -14,6 +14,7 @@ from coherence.base.places import Place
 from coherence.findings.repairs import text_at
 from coherence.language import document
 from coherence.language.document import MAX_BYTES, MAX_DEPTH, Items, Node, Scalar, Table
+from tests.plain_trees import plain
 from tests.strategies import block_yaml, flow_yaml, problems_in, scraps, yaml_trees
 
 MIXED = """\
@@ -52,16 +53,6 @@ def at(node: Node, *path: str | int) -> Node:
         assert inner is not None
         node = inner
     return node
-
-
-def plain(node: Node) -> object:
-    """The tree without places."""
-    match node:
-        case Scalar(text=text):
-            return text
-        case Items():
-            return [plain(child) for child in node]
-    return {key: plain(child) for key, child in node.entries.items()}
 
 
 @pytest.mark.parametrize(
