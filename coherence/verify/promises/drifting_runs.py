@@ -7,6 +7,7 @@ all s from 0 on, and the lap adds d to each number, all later laps take the same
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -29,7 +30,7 @@ COUNTING = ("previous", "mean_over", "max_over")
 
 def with_drift(model: Model, run: LongRun, condition: Tree, kind: str) -> LongRun:
     """Returns the run with how it drifts at its end, where it has no orbit and that decides a promise of the kind."""
-    if run.orbit is not None or not run.instants or _counts(model, condition):
+    if run.orbit is not None or not run.instants or _remembers_more(model, condition):
         return run
     scheduled = max((at for at, *_ in run.choices.schedule), default=Fraction(-1))
     last = run.instants[-1].time
@@ -37,8 +38,7 @@ def with_drift(model: Model, run: LongRun, condition: Tree, kind: str) -> LongRu
         again = Execution(model, run.choices)
         if last - 2 * period <= scheduled + (again.horizon or 0):
             continue
-        while again.count == 0 or again.next_time() <= last - 2 * period:
-            again.advance()
+        _go_on(again, last - 2 * period)
         try:
             drift = _drift(again, period, condition, kind)
         except (NotExactError, ZeroDivisionError):
@@ -48,7 +48,7 @@ def with_drift(model: Model, run: LongRun, condition: Tree, kind: str) -> LongRu
     return run
 
 
-def _counts(model: Model, condition: Tree) -> bool:
+def _remembers_more(model: Model, condition: Tree) -> bool:
     """Decides whether something flows, or a run remembers numbers beside those that its configuration names."""
     nodes = (node for tree in (condition, *trees_of(model)) for node in walk(tree))
     remembers = any(isinstance(n, Held) or (isinstance(n, Call) and n.function in COUNTING) for n in nodes)
@@ -58,48 +58,52 @@ def _counts(model: Model, condition: Tree) -> bool:
 
 
 def _drift(run: Execution, period: Fraction, condition: Tree, kind: str) -> Drift | None:
-    begin, whole = run.time, hyperperiod(run.model)
-    before, after = _numbers(run), run.copy()
-    while after.next_time() <= begin + period:
-        after.advance()
-    later = _numbers(after)
-    same = _beside_numbers(run, whole) == _beside_numbers(after, whole)
-    if before.keys() != later.keys() or not same or after.time != begin + period:
+    """Returns how a run drifts from its present time on; None where no number of laps after it is known to."""
+    after = run.copy()
+    _go_on(after, run.time + period)
+    if after.time != run.time + period or _beside_numbers(run) != _beside_numbers(after):
+        return None
+    before, later = _numbers(run), _numbers(after)
+    if before.keys() != later.keys():
         return None
     added = {name: later[name] - before[name] for name in before}
     record = BranchRecord(sample=LATE)
     laps = record.parameter()
     lap, seen, promised = run.copy(), list[bool](), dict[SignCondition, None]()
     lap.map_numbers(lambda name, _: before[name] + added[name] * laps if added[name] else before[name])
-    while lap.next_time() <= begin + period:
+    while lap.next_time() <= run.time + period:
         instant = lap.advance()
         of_run = dict(record.conditions)
         seen.extend(bool(truth) for truth in looked_at(lap, instant, condition))
         promised.update(record.conditions)
         record.conditions = of_run
-    end: dict[str, Any] = {}
-
-    def read(name: str, value: Any) -> Any:
-        end[name] = value
-        return value
-
-    lap.copy().map_numbers(read)
-    back = end.keys() == before.keys() and all(
-        _is_zero(end[name] - (later[name] + added[name] * laps)) for name in before
-    )
-    same = lap.modes == run.modes and _beside_numbers(lap, whole) == _beside_numbers(run, whole)
-    for_ever = all(_holds_from(NOW, condition) for condition in record.conditions)
-    at_once = all(_holds_from(NOW, condition) for condition in promised)
-    late = kind == "eventually_always" or (kind == "eventually" and any(seen))
-    if not (back and same and for_ever) or not (at_once or (late and all(_holds_from(LATE, c) for c in promised))):
+    ended = {name: later[name] + added[name] * laps for name in before}
+    if lap.modes != run.modes or _beside_numbers(lap) != _beside_numbers(run) or not _are_equal(_numbers(lap), ended):
+        return None
+    if not all(_holds_from(NOW, branch) for branch in record.conditions) or not _is_kept(promised, kind, seen):
         return None
     moved = {name: number for name, number in added.items() if number}
-    return Drift(begin, period, moved, tuple(seen), tuple(map(_claim, {**record.conditions, **promised})))
+    return Drift(run.time, period, moved, tuple(seen), tuple(map(_claim, {**record.conditions, **promised})))
 
 
-def _is_zero(number: Any) -> bool:
-    """Decides whether a number is 0 whatever the parameter is."""
-    return isinstance(number, int | Fraction) and number == 0
+def _go_on(run: Execution, until: Fraction) -> None:
+    while run.count == 0 or run.next_time() <= until:
+        run.advance()
+
+
+def _is_kept(promised: Iterable[SignCondition], kind: str, seen: Sequence[bool]) -> bool:
+    """Decides whether what is seen of a promise stays so: from now on, or late, where that is all the promise needs."""
+    late = kind == "eventually_always" or (kind == "eventually" and any(seen))
+    begin = next((begin for begin in (NOW, LATE) if all(_holds_from(begin, branch) for branch in promised)), None)
+    return begin == NOW or (late and begin == LATE)
+
+
+def _are_equal(numbers: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    """Decides whether numbers are the same whatever the parameter is."""
+    if numbers.keys() != others.keys():
+        return False
+    differences = (numbers[name] - others[name] for name in numbers)
+    return all(isinstance(number, int | Fraction) and number == 0 for number in differences)
 
 
 def _holds_from(begin: Fraction, condition: SignCondition) -> bool:
@@ -125,8 +129,9 @@ def _claim(condition: SignCondition) -> str:
     return f"(=> (<= 0.0 |{CLOCK}|) (or false {signs}))"
 
 
-def _numbers(run: Execution) -> dict[str, Fraction]:
-    numbers: dict[str, Fraction] = {}
+def _numbers(run: Execution) -> dict[str, Any]:
+    """Returns the numbers of a run by their names: fractions, or functions of the parameter."""
+    numbers: dict[str, Any] = {}
 
     def read(name: str, value: Any) -> Any:
         numbers[name] = plain(value)
@@ -136,10 +141,9 @@ def _numbers(run: Execution) -> dict[str, Fraction]:
     return numbers
 
 
-def _beside_numbers(run: Execution, whole: Fraction) -> tuple[Any, ...]:
+def _beside_numbers(run: Execution) -> tuple[Any, ...]:
     """Returns what decides the future beside the numbers: the clock, modes, what is under way, what loops remember."""
-    loops = zip(run.model.loops, run.memory.values(), strict=True)
-    memory = tuple(memory.done for _, memory in loops)
+    memory = tuple(memory.done for memory in run.memory.values())
     pending = tuple((at - run.time, path) for at, path, _ in run.pending)
     past = tuple(run.time - at for at in run.history.times() if run.horizon and at >= run.time - run.horizon)
-    return run.time % whole, tuple(run.modes.values()), pending, memory, past
+    return run.time % hyperperiod(run.model), tuple(run.modes.values()), pending, memory, past
