@@ -1,66 +1,41 @@
-"""Reads the jobs of a design as a contest for capacities: kinds of like jobs, admission order, preemption rule.
-
-A kind is some like jobs; a state says of each job what it does (`job_states`), sorted within the kind.
-"""
+"""Reads the jobs of a design as a contest for capacities: kinds of like jobs, admission order, preemption rule."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.reads import answered
 from coherence.base.units import Dimension
-from coherence.language.design import Component, Design, Job, needed
+from coherence.language.design import Design, needed
 from coherence.language.expressions.tree import Name, names
-from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.sentences import Admission, Event, Preemption
-from coherence.language.words import ACTIVITIES
+from coherence.language.sentences import Admission, Preemption
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.members_that_stay import may_go
 from coherence.verify.facts.ranges import Values
 from coherence.verify.jobs.capacity import alike, supplies
+from coherence.verify.jobs.job_kinds import (
+    Amount,
+    JobKind,
+    kind_of_component,
+    kind_of_job,
+    members_of,
+    merged_kinds,
+    plain,
+)
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.pools import JobPool, open_pools, pools_of
 from coherence.verify.jobs.selectors import STAY
 
-Amount: TypeAlias = Fraction | int  # exact; whole amounts as int, which is ten times faster
+if TYPE_CHECKING:
+    from coherence.verify.jobs.pools import JobPool
+
 State: TypeAlias = tuple[tuple[int, ...], ...]  # per kind, per job: members that hold their needs, sorted
-MOST_ALIKE = 60
 PASSED, RESERVES, HOLDS_QUEUE, HOLDS_ALL = "is passed", "is passed, reservation", "holds its queue", "holds all"
-ALONE, TOGETHER, WAITING = "copies", "gang", ("barrier", "ranks")
 WAITED = "waited"  # of a job, in an order: the time since it came to the queue, or was evicted
-ENDING = ("end", *ACTIVITIES["drain"])  # activities by which an evicted job ends
-
-
-@dataclass(frozen=True)
-class JobKind:
-    """Like jobs.  `chunk` members are admitted at once, `barrier` must be there before any makes progress."""
-
-    name: str
-    jobs: tuple[str, ...]
-    number: int
-    queue: str
-    needs: Mapping[str, Amount]
-    members: int
-    chunk: int
-    barrier: int
-    attributes: Mapping[str, Amount]
-    place: Place = field(compare=False)
-    barrier_place: Place | None = field(default=None, compare=False)
-    leaves: tuple[Fraction, Fraction] | None = None  # how long it holds its needs once it is evicted; None: not stated
-    again: bool = False  # whenever one has ended, one like it comes
-    pools: tuple[int, ...] = ()  # the pools that it may use, where the contest has some
-
-    @property
-    def all_needs(self) -> dict[str, Amount]:
-        """Returns what all jobs of the kind hold together."""
-        return {resource: need * self.members * self.number for resource, need in self.needs.items()}
 
 
 @dataclass(frozen=True)
@@ -138,11 +113,6 @@ def reads_waited(order: Admission) -> bool:
     return isinstance(order.by.tree, Name) and order.by.tree.path.rpartition(".")[2] == WAITED
 
 
-def plain(amount: Fraction) -> Amount:
-    """Returns the amount, as an int where it is whole."""
-    return int(amount) if amount.denominator == 1 else amount
-
-
 def contest(facts: DesignFacts, *, components: bool = False, merged: bool = True) -> Contest:
     """Returns the contest of a design's jobs (and of components that hold the same resources).  Raises NeedsError.
 
@@ -150,11 +120,11 @@ def contest(facts: DesignFacts, *, components: bool = False, merged: bool = True
     """
     design = facts.design
     order = design.order
-    kinds = [_job(facts, job) for job in design.jobs.values()]
+    kinds = [kind_of_job(facts, job) for job in design.jobs.values()]
     if components:
-        kinds += [kind for c in design.components.values() if (kind := _component(facts, c)) is not None]
+        kinds += [kind for c in design.components.values() if (kind := kind_of_component(facts, c)) is not None]
     kinds, pools = _with_pools(facts, kinds)
-    kinds = _merged(facts, kinds) if merged else kinds
+    kinds = merged_kinds(facts, kinds) if merged else kinds
     supply = {r: _supply(facts, r, kind) for kind in kinds for r in kind.needs}
     victim = order.victim.text if order and order.victim else "returns"
     stated = {r: _span(facts, path) for r, path in supply.items()}
@@ -176,6 +146,8 @@ def contest(facts: DesignFacts, *, components: bool = False, merged: bool = True
 
 def _with_pools(facts: DesignFacts, kinds: Sequence[JobKind]) -> tuple[list[JobKind], tuple[JobPool, ...]]:
     """Returns the kinds with the pools that each may use, and these.  Raises NeedsError."""
+    from coherence.verify.jobs.pools import open_pools, pools_of
+
     resources = list(dict.fromkeys(resource for kind in kinds for resource in kind.needs))
     pools = pools_of(facts, [kind.name for kind in kinds], resources)
     placed = []
@@ -208,147 +180,14 @@ def _refuse_unread(jobs: Contest, victim: Place | None) -> None:
         raise NeedsError(f"all members of {single.name} at once (gang: all), where jobs wait in order", single.place)
 
 
-def _job(facts: DesignFacts, job: Job) -> JobKind:
-    needs, copies = _needs(job, job.place), _count(job, ALONE, 1)
-    gang, barrier = _joint(facts, job, copies)
-    attributes = {k: v.low for k, v in job.constants.items() if isinstance(v, Quantity) and v.exact}
-    attributes |= {k: v.low for k, v in (("priority", job.priority), ("age", job.age)) if v is not None and v.exact}
-    place = next((v.place for k in (TOGETHER, *WAITING) if (v := job.constants.get(k)) is not None), None)
-    queue, leaves = job.queue.text if job.queue else "", leaving_time(facts, job.name, job)
-    again = job.comes is not None and job.comes.text == "again"
-    if not (gang or barrier):
-        return JobKind(
-            job.name, (job.name,), copies, queue, needs, 1, 1, 1, attributes, job.place, leaves=leaves, again=again
-        )  # fmt: skip
-    members = max(copies, gang, barrier)
-    return JobKind(
-        job.name, (job.name,), 1, queue, needs, members, gang or 1, max(barrier, gang), attributes, job.place,
-        place, leaves, again,
-    )  # fmt: skip
-
-
-def _joint(facts: DesignFacts, job: Job, copies: int) -> tuple[int, int]:
-    """Returns how many members are admitted at once, and how many wait for each other; 0 where nothing says so."""
-    gang, barrier = _several(job, TOGETHER, copies), max(_several(job, word, copies) for word in WAITING)
-    return gang, copies if _waits(facts, job.name) and not barrier else barrier
-
-
-def together(facts: DesignFacts, job: Job) -> int:
-    """Returns how many members of a job hold what they need at once before any makes progress.  Raises NeedsError."""
-    return max(1, *_joint(facts, job, _count(job, ALONE, 1)))
-
-
-def leaving_time(facts: DesignFacts, name: str, job: Job | None) -> tuple[Fraction, Fraction] | None:
-    """Returns how long an evicted member holds its needs: `leaves_after` of the job, or the time in which it ends."""
-    thing = facts.design.components.get(name)
-    takes = {**((thing.takes if thing is not None else None) or {}), **((job.takes if job is not None else None) or {})}
-    stated = [job.constants.get("leaves_after") if job is not None else None, *(takes.get(word) for word in ENDING)]
-    times = [time for time in stated if isinstance(time, Quantity)]
-    return (times[0].low, times[0].high) if times else None
-
-
-def _count(job: Job, key: str, default: int) -> int:
-    value = job.constants.get(key)
-    if value is None:
-        return default
-    if not isinstance(value, Quantity) or not value.exact or value.low.denominator != 1:
-        raise NeedsError(f"one whole number for {key} of {job.name}", getattr(value, "place", job.place))
-    if value.low > MOST_ALIKE * MOST_ALIKE:
-        raise NeedsError(f"fewer {key} of {job.name} than {value.low}", value.place)
-    return int(value.low)
-
-
-def _several(job: Job, key: str, copies: int) -> int:
-    """Returns the value of `gang` or `barrier`: a number, or `all` of the copies; 0 where it is not stated."""
-    value = job.constants.get(key)
-    if isinstance(value, Formula) and value.tree == Name("all"):
-        return copies
-    return _count(job, key, 0)
-
-
-def _waits(facts: DesignFacts, name: str) -> bool:
-    """Decides whether an event speaks of members of the thing that wait for each other."""
-    from coherence.language.names import events_of
-
-    def speaks_of_it(event: Event) -> bool:
-        return event.thing == name and (event.kind == "waits" or (event.kind == "ends" and event.of == "all"))
-
-    return any(answered(partial(speaks_of_it, event)) for event in events_of(facts.design, name))
-
-
-def _needs(thing: Job | Component, place: Place) -> dict[str, Amount]:
-    stated = thing.needs
-    if isinstance(stated, Quantity):
-        tags = [tag for tag, _ in stated.dimension.tags.powers]
-        if len(tags) != 1:
-            raise NeedsError(f"the resource that {thing.name} needs (needs: {{gpu: 4}})", stated.place)
-        stated = {tags[0]: stated}
-    if not stated:
-        raise NeedsError(f"needs of {thing.name}", place)
-    for resource, amount in stated.items():
-        if not amount.exact:
-            raise NeedsError(f"one value for what {thing.name} needs of {resource}", amount.place)
-    return {resource: plain(amount.low) for resource, amount in stated.items() if amount.low > 0}
-
-
-def waits_together(facts: DesignFacts, component: Component) -> bool:
-    """Decides whether the members of a component wait for each other."""
-    return _waits(facts, component.name) or bool(component.part and component.part.text == "barrier")
-
-
-def _component(facts: DesignFacts, component: Component) -> JobKind | None:
-    """Returns a component whose members wait for each other and hold something; None for any other."""
-    if component.needs is None or not waits_together(facts, component):
-        return None
-    number, place = _members(facts, component)
-    needs = _needs(component, component.place)
-    leaves = leaving_time(facts, component.name, None)
-    return JobKind(
-        component.name, (component.name,), 1, "", needs, number, 1, number, {}, component.place, place, leaves
-    )
-
-
-def _members(facts: DesignFacts, component: Component) -> tuple[int, Place]:
-    """Returns how many members it has (`ranks` of a barrier, else copies), and where that stands."""
-    path = f"{component.name}.ranks" if f"{component.name}.ranks" in facts.values else f"{component.name}.copies"
-    given = facts.quantities.get(path)
-    if given is None or not given.exact or given.low.denominator != 1 or not 0 <= given.low <= MOST_ALIKE:
-        raise NeedsError(f"one number of copies of {component.name}", component.place)
-    return int(given.low), given.place
-
-
 def _taken(facts: DesignFacts, resource: str, supply: str, own: set[str]) -> Amount:
     """Returns what components that are no contestants hold of a capacity, all of them running."""
     held: Amount = 0
     for component in facts.design.components.values():
         need = needed(component).get(resource) if component.name not in own else None
         if need is not None and supplies(facts, component, resource) == supply:
-            held += plain(need.high) * _members(facts, component)[0]
+            held += plain(need.high) * members_of(facts, component)[0]
     return held
-
-
-def _merged(facts: DesignFacts, kinds: list[JobKind]) -> list[JobKind]:
-    """Returns jobs alike as one kind, except those that a rule names."""
-    order = facts.design.order
-    named = {order.preempt.job, order.preempt.victim} if order and order.preempt else set()
-    groups: dict[object, list[JobKind]] = {}
-    for kind in kinds:
-        alike: object = (
-            kind.name if kind.name in named or kind.members > 1
-            else (
-                kind.queue, tuple(sorted(kind.needs.items())), tuple(sorted(kind.attributes.items())), kind.leaves,
-                kind.again, kind.pools,
-            )
-        )  # fmt: skip
-        groups.setdefault(alike, []).append(kind)
-    return [_merge(group) for group in groups.values()]
-
-
-def _merge(group: list[JobKind]) -> JobKind:
-    first, number = group[0], sum(kind.number for kind in group)
-    if number > MOST_ALIKE:
-        raise NeedsError(f"fewer jobs like {first.name} than {number}", first.place)
-    return replace(first, jobs=tuple(kind.name for kind in group), number=number)
 
 
 def _supply(facts: DesignFacts, resource: str, kind: JobKind) -> str:

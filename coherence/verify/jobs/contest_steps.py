@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from coherence.language.expressions.evaluate import evaluate
-from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, Amount, Contest, JobKind, State
+from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, Contest, State
+from coherence.verify.jobs.job_kinds import Amount, JobKind
 from coherence.verify.jobs.job_states import (
     AWAY,
     GONE,
@@ -31,7 +32,17 @@ from coherence.verify.jobs.job_states import (
     rank_of,
 )
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.order_words import SteadyState, chunk, claimed, free, key, lookup, may_take, rooms, used
+from coherence.verify.jobs.order_words import (
+    SteadyState,
+    chunk,
+    claimed,
+    free,
+    key,
+    lookup,
+    may_take,
+    rooms,
+    used,
+)
 from coherence.verify.jobs.state_graph import StateStep
 
 COMES, ADMIT, TAKE, VAIN, ENDS, FREES = "comes", "admit", "take", "take in vain", "ends", "frees"

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from coherence.language.expressions import names as paths
-from coherence.verify.jobs.contest import Amount, Contest, State
+from coherence.verify.jobs.contest import Contest, State
 from coherence.verify.jobs.contest_steps import ADMIT, COMES, VAIN, nobody, steps
 from coherence.verify.jobs.fair_cycles import fair_cycle, may_last
+from coherence.verify.jobs.job_kinds import Amount
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, components, explore, trapped, way_to
 

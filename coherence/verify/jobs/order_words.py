@@ -9,8 +9,17 @@ from fractions import Fraction
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.language.sentences import Admission
-from coherence.verify.jobs.contest import Amount, Contest, JobKind, State, plain, reads_waited
-from coherence.verify.jobs.job_states import holding, is_leaving, is_promised, is_waiting, lying, pool_of, rank_of
+from coherence.verify.jobs.contest import Contest, State, reads_waited
+from coherence.verify.jobs.job_kinds import Amount, JobKind, plain
+from coherence.verify.jobs.job_states import (
+    holding,
+    is_leaving,
+    is_promised,
+    is_waiting,
+    lying,
+    pool_of,
+    rank_of,
+)
 from coherence.verify.jobs.needs import NeedsError
 
 INFINITE = float("inf")

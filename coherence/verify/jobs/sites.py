@@ -18,7 +18,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, Spread, Ties
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.members_that_stay import DRAINED, LOST, may_go
-from coherence.verify.jobs.contest import ALONE, TOGETHER, WAITING
+from coherence.verify.jobs.job_kinds import ALONE, TOGETHER, WAITING
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissions_of, text_of
 

@@ -14,8 +14,8 @@ from coherence.findings.finding import Finding, Severity, Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs import gangs, obligations
 from coherence.verify.jobs import livelock as jobs_livelock
+from coherence.verify.jobs import obligations
 from coherence.verify.jobs.certificates import flat
 from coherence.verify.jobs.contest import Contest, contest
 from coherence.verify.jobs.contest_steps import nobody, steps
@@ -34,6 +34,7 @@ from coherence.verify.jobs.state_graph import (
     trapped,
     way_to,
 )
+from coherence.verify.jobs.waiting import gangs
 from coherence.verify.patterns.placement import (
     evictor_vs_placer,
     gang_vs_barrier,

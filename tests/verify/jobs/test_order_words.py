@@ -9,7 +9,8 @@ import pytest
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs.contest import Amount, Contest, contest
+from coherence.verify.jobs.contest import Contest, contest
+from coherence.verify.jobs.job_kinds import Amount
 from coherence.verify.jobs.job_states import AWAY, GONE
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.order_words import free, key, lookup, may_take, names, used

@@ -1,1 +1,1 @@
-"""Whether jobs wait for ever while others come again: fair runs, and certificates that none does."""
+"""Decides whether jobs wait for ever: for each other, each holding a part, or while others come again."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from coherence.base.graphs import cycles
-from coherence.verify.jobs.contest import HOLDS_ALL, RESERVES, Contest, JobKind, State, reads_waited
+from coherence.verify.jobs.contest import HOLDS_ALL, RESERVES, Contest, State, reads_waited
 from coherence.verify.jobs.contest_steps import (
     COMES,
     ENDS,
@@ -22,6 +22,7 @@ from coherence.verify.jobs.contest_steps import (
     nobody,
     scheduled,
 )
+from coherence.verify.jobs.job_kinds import JobKind
 from coherence.verify.jobs.job_states import AWAY, GONE, holding, is_leaving, is_waiting
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN
 from coherence.verify.jobs.needs import NeedsError

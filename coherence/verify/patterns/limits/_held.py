@@ -18,7 +18,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, scalers
 from coherence.verify.facts.limits import narrowed
 from coherence.verify.jobs.capacity import alike, supplies
-from coherence.verify.jobs.contest import waits_together
+from coherence.verify.jobs.job_kinds import waits_together
 from coherence.verify.patterns.writers._pair import Numbers
 
 

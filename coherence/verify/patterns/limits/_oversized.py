@@ -14,7 +14,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Job, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, copies
-from coherence.verify.jobs.contest import TOGETHER, WAITING
+from coherence.verify.jobs.job_kinds import TOGETHER, WAITING
 from coherence.verify.patterns.writers._pair import Numbers
 
 

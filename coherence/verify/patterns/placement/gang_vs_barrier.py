@@ -40,11 +40,12 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.model.gangs import gang_of
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import all_joined, saturated, standing
-from coherence.verify.jobs.contest import WAITING, Contest, JobKind, contest
+from coherence.verify.jobs.contest import Contest, contest
 from coherence.verify.jobs.count_ranges import render_verdicts
-from coherence.verify.jobs.gangs import NEVER, Standstill, as_gangs, gangs, held_by, standstill, sweep
+from coherence.verify.jobs.job_kinds import WAITING, JobKind
 from coherence.verify.jobs.livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN, contested, variants
 from coherence.verify.jobs.needs import NeedsError
+from coherence.verify.jobs.waiting.gangs import NEVER, Standstill, as_gangs, gangs, held_by, standstill, sweep
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH228", "gang-vs-barrier", "ai.04 runtime control coherence")

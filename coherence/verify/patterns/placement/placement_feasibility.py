@@ -54,7 +54,6 @@ from coherence.language.design import needed
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.sentences import Admittance, PlacementRule, Spread
 from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_many, known
-from coherence.verify.jobs.contest import leaving_time, together
 from coherence.verify.jobs.count_ranges import (
     PlaceVerdicts,
     added_places_needed,
@@ -64,6 +63,7 @@ from coherence.verify.jobs.count_ranges import (
     swept_nodes,
     variants,
 )
+from coherence.verify.jobs.job_kinds import leaving_time, together
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import always_a_place
 from coherence.verify.jobs.placement import (

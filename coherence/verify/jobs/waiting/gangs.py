@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.verify.jobs.contest import Contest, JobKind, State
+from coherence.verify.jobs.contest import Contest, State
 from coherence.verify.jobs.contest_steps import endings, nobody, steps
+from coherence.verify.jobs.job_kinds import JobKind
 from coherence.verify.jobs.job_states import AWAY, holding, is_waiting
 from coherence.verify.jobs.livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore, trapped, way_to
