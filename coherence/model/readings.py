@@ -1,4 +1,4 @@
-"""Tells what a reading is computed from: constants alone, or a total that members share or are divided by."""
+"""Writes what a loop reads: a signal through its sensors, or what each member has of a total."""
 
 from __future__ import annotations
 

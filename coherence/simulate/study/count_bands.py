@@ -120,7 +120,7 @@ def _holds(tree: Tree, scene: CountScene, moved: Counts) -> bool:
 
 
 def _signs(tree: Tree, scene: CountScene) -> dict[str, int]:
-    """Returns with which sign an expression moves with each count while those with 0 stay, for which none is known."""
+    """Returns the sign with which an expression moves with each count; 0: unknown, the others hold while it stays."""
     match tree:
         case Name(path=path) if path in scene.signals:
             own = scene.signals[path]

@@ -29,7 +29,7 @@ def with_watch(model: Model, condition: Tree, kind: str) -> Model:
 
 
 def is_watched(model: Model) -> bool:
-    """Decides whether a model has such a state."""
+    """Decides whether a model watches its promise between the instants."""
     return WATCH in model.states
 
 

@@ -12,16 +12,6 @@ from coherence.verify.facts.limits import place_of
 from coherence.verify.queues.offered_load import OfferedRate, each_serves, offered
 
 
-def _longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
-    """Returns the `max` that cuts the services of one member, where the mean of what it leaves is not their mean."""
-    from coherence.verify.queues.service_means import longest_service_of
-
-    load, served = offered(facts, thing), each_serves(facts, thing)
-    if load is None or not load.names or served is None or served[1]:
-        return None  # a rate, or a time of the thing itself
-    return longest_service_of(facts.design.workload[load.names[0]])
-
-
 def server_rate(facts: DesignFacts, thing: str) -> OfferedRate | None:
     """Returns requests per second of one server, as a range: a member, or one of the requests that it works on at once.
 
@@ -38,6 +28,16 @@ def server_rate(facts: DesignFacts, thing: str) -> OfferedRate | None:
         return rate
     places = (*rate.places, cut.place.labelled("nothing takes longer"))
     return replace(rate, places=places, open=f"the mean of the services that `max: {cut}` cuts")
+
+
+def _longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
+    """Returns the `max` that cuts the services of one member, where the mean of what it leaves is not their mean."""
+    from coherence.verify.queues.service_means import longest_service_of
+
+    load, served = offered(facts, thing), each_serves(facts, thing)
+    if load is None or not load.names or served is None or served[1]:
+        return None  # a rate, or a time of the thing itself
+    return longest_service_of(facts.design.workload[load.names[0]])
 
 
 def servers_of_member(facts: DesignFacts, thing: str) -> MemberSlots:
