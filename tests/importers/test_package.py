@@ -25,6 +25,7 @@ from coherence.importers import (
     istio_virtual_service,
     keda_scaled_object,
 )
+from coherence.importers._registry import importer_modules
 from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.reading import read_text
@@ -299,4 +300,4 @@ def test_any_mapping_is_a_design_or_an_input_error(
 
 
 def test_files_of_every_syntax_that_an_importer_reads_are_looked_at_in_a_folder() -> None:
-    assert set(OTHERS) == {module.SUFFIX for module in importers._modules().values() if hasattr(module, "SUFFIX")}
+    assert set(OTHERS) == {module.SUFFIX for module in importer_modules().values() if hasattr(module, "SUFFIX")}
