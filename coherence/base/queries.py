@@ -17,6 +17,7 @@ from coherence.base.reads import ValueReads, note, recorded
 
 T = TypeVar("T")
 P = ParamSpec("P")
+CARRIED: dict[Hashable, Callable[[Any, Any], Any]] = {}  # queries that stand after an edit: (value, edited record)
 TABLE = " queries"  # where a record keeps its table: no field begins with a space
 
 
@@ -63,6 +64,13 @@ class QueryTable:
         row = other.rows.get(query)
         if row is not None:
             self.rows.setdefault(query, row)
+
+    def carry_unchanged(self, other: QueryTable, record: Any, changed: frozenset[str]) -> None:
+        """Takes over, from the table of another record, the values of CARRIED queries that read no changed field."""
+        for query, of_edited in CARRIED.items():
+            row = other.rows.get(query)
+            if row is not None and not row.fields & changed and not row.cut_short:
+                self.rows.setdefault(query, row._replace(value=of_edited(row.value, record)))
 
     def _note(self, fields: Iterable[str]) -> None:
         """Notes fields as read by the query that is being computed."""

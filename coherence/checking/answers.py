@@ -103,11 +103,15 @@ def provers(
 
 
 def carry_over(previous: Design, edited: Design) -> None:
-    """Gives an edited design the findings about the previous one whose modules read nothing that differs."""
+    """Gives an edited design the findings about the previous one whose modules read nothing that differs.
+
+    With them the model and the calls, which many modules look at.
+    """
     changed = changed_fields(previous, edited)
     for query, row in previous.queries.rows.items():
         if isinstance(query, tuple) and query[0] in (ask_once, _own_answer) and not row.fields & changed:
             edited.queries.carry(previous.queries, query)
+    edited.queries.carry_unchanged(previous.queries, edited, changed)
 
 
 def changed_fields(design: Design, other: Design) -> frozenset[str]:

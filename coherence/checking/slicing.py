@@ -16,8 +16,9 @@ from coherence.base.queries import cached
 from coherence.checking.answers import changed_fields
 from coherence.checking.manifest_slices import Object, joined, objects_of
 from coherence.findings.finding import Repair
+from coherence.language import names
 from coherence.language.design import Design
-from coherence.language.reading import check_together
+from coherence.language.reading import check_meanings
 from coherence.language.schema_kinds import Reading
 from coherence.model.independent_parts import SECTIONS, Unit, entries_of, part_of, parts, units_of
 
@@ -74,7 +75,7 @@ def pieces(
     if design.imported:
         candidates = _by_objects(design, sources, candidates)
     fresh = (one for one in candidates if (old := before.get(one.names)) is None or not same_entries(old, one))
-    return candidates if all(map(_complete, fresh)) else (whole(design),)
+    return candidates if all(_complete(piece, design) for piece in fresh) else (whole(design),)
 
 
 def _by_objects(design: Design, sources: Mapping[str, str], candidates: Sequence[Piece]) -> tuple[Piece, ...]:
@@ -96,10 +97,12 @@ def has_anchors(design: Design) -> bool:
     return bool(ANCHORS.search(design.text))
 
 
-def _complete(piece: Piece) -> bool:
+def _complete(piece: Piece, design: Design) -> bool:
     """Returns whether a reading of the piece alone finds all that it names, and knows all units."""
     reading = Reading()
-    check_together(piece.design, reading)
+    names.check(piece.design, reading)
+    if (check_meanings, piece.members) not in design.queries.rows:  # checked when the edit was read
+        check_meanings(piece.design, reading)
     return not reading.problems
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from coherence.base.errors import InputError
 from coherence.base.places import Place
-from coherence.base.queries import cached
+from coherence.base.queries import CARRIED, cached
 from coherence.base.reads import ReadTable, unnoted
 from coherence.base.units import Dimension
 from coherence.language import names
@@ -24,6 +24,9 @@ from coherence.model.sampled_loops import add_commands, sampled_loop
 def model_of(design: Design) -> Model:
     """Returns the model of a design, elaborated once.  Raises InputError as `elaborate` does."""
     return elaborate(design)
+
+
+CARRIED[(model_of,)] = lambda model, edited: replace(model, design=edited)
 
 
 def elaborate(design: Design) -> Model:

@@ -16,6 +16,8 @@ from coherence.findings.question_input import Question, Subject, repairs_unasked
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
+from coherence.model.elaborate import model_of
+from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.systems.cases import NotLinearError
 
 TEXT = """coherence: 1
@@ -85,6 +87,28 @@ def test_what_read_the_edited_section_is_asked_again() -> None:
     carry_over(before, after)
     ask_once(Subject(after), both)
     assert [subject.design for subject in seen] == [before, after]
+
+
+LOOPS_AND_CALLS = """coherence: 1
+loops:
+  l: {timescale: {period: 10 s}, trigger: x.a < 5, actuation: {signal: x.b, by: 1, bounds: [0, 9]}}
+calls:
+  - {from: a, to: b, deadline: 2 s}
+limits:
+  m: {counts: a.ongoing, at_most: 3}
+"""
+
+
+def test_the_model_and_the_calls_stand_where_an_edit_changes_nothing_that_they_are_made_of() -> None:
+    before = read_text(LOOPS_AND_CALLS)
+    model, tree = model_of(before), call_tree(before)
+    edits = (("at_most: 3", "at_most: 4"), ("2 s", "3 s"), ("by: 1", "by: 2"))
+    edited = [reread(before, LOOPS_AND_CALLS.replace(*words)) for words in edits]
+    for after in edited:
+        carry_over(before, after)
+    assert [call_tree(after) is tree for after in edited] == [True, False, True]
+    assert [model_of(after).loops is model.loops for after in edited] == [True, True, False]
+    assert all(model_of(after).design is after for after in edited)
 
 
 def test_a_question_without_time_left_is_undecided() -> None:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from coherence.base.graphs import components, reached
 from coherence.base.places import Place
+from coherence.base.queries import CARRIED
 from coherence.base.reads import ValueReads
 from coherence.language.call_cases import CallCase, cases_of_callers
 from coherence.language.design import Design
@@ -179,6 +180,9 @@ class CallTree:
 def call_tree(design: Design) -> CallTree:
     """Returns the calls of a design as a graph; made once for each design."""
     return design.queries.get(call_tree, lambda: _build_call_tree(design))
+
+
+CARRIED[call_tree] = lambda tree, _: tree
 
 
 def own_times(tree: CallTree, names: Iterable[str]) -> list[str]:
