@@ -83,6 +83,7 @@ class InternalError(CoherenceError):
     """Raised where a promise that `coherence` makes to itself does not hold."""
 
 
+MOST_NAMED = 24
 ALIKE = 0.6  # ratio of two words from which one may be meant by the other
 
 
@@ -97,11 +98,14 @@ def _near_enough(word: str, names: Sequence[str]) -> list[str]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Returns `did you mean 'x'?` for the nearest known word, else the known words, else ""."""
+    """Returns `did you mean 'x'?` for the nearest known word, else the known words, else those that share a part, else ""."""
     import difflib
 
     names = sorted(set(known))
     near = difflib.get_close_matches(word, _near_enough(word, names), n=1, cutoff=ALIKE) if names else ()
     if near:
         return f"did you mean '{near[0]}'?"
-    return f"known: {', '.join(names)}" if 0 < len(names) <= 24 else ""
+    if len(names) > MOST_NAMED:
+        parts = set(word.split("_"))
+        names = [name for name in names if parts & set(name.split("_"))]
+    return f"known: {', '.join(names)}" if 0 < len(names) <= MOST_NAMED else ""

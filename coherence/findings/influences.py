@@ -34,7 +34,7 @@ from coherence.findings.proof_words import (
     written,
 )
 from coherence.language.design import Design, Limit
-from coherence.language.entries.actions import acted_on, action_in
+from coherence.language.entries.actions import acted_on, action_in, resized_by
 from coherence.language.entries.leaves import DesignLeaf, leaves
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Call, Name
@@ -320,12 +320,17 @@ def stopped(design: Design, name: str) -> str:
 
 
 def _timed_event(design: Design, name: str) -> Iterator[str]:
-    """Yields the event of a timer, and the signals and ends of activities that its words name (`restart db.sync`)."""
+    """Yields the event of a timer, and the signals and ends of activities that its words name (`restart db.sync`).
+
+    `scale down db` changes how many members are wanted of it.
+    """
     event = design.timers[name].then
     words = event.text.split() if event is not None and event.kind == "outside" else []
     dotted = [word for word in words if "." in word.strip(".")]
     yield from [event.text] if event is not None else []
     yield from (text for word in dotted for text in (word, f"{word} ends"))
+    if event is not None and (thing := resized_by(event.text)) in design.components:
+        yield from (f"{thing}.{word}" for word in STATES["wanted"])
 
 
 def _is_never_reached(design: Design, limit: Limit) -> bool:

@@ -26,6 +26,7 @@ from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event, event_of
 
+KUBELET_PROBES = ("liveness_probe", "readiness_probe", "startup_probe")
 MONOTONE = ("min", "max", "floor", "ceil")
 MOST_RANGES = 8
 EACH = ("rate_per_", "service_rate")  # keys of what one member serves
@@ -33,12 +34,17 @@ EACH = ("rate_per_", "service_rate")  # keys of what one member serves
 
 def with_implied(design: Design) -> Design:
     """Returns the design with what it implies."""
-    return _with_resources(_behind_startup_probes(_with_replies(design)))
+    return _with_resources(_behind_startup_probes(_with_delays_from_the_start(_with_replies(design))))
 
 
 def is_answered_by_default(timer: Timer) -> bool:
     """Decides whether `unless` of a probe is not stated but follows from the start that it counts from."""
     return timer.unless is not None and timer.start is not None and timer.unless.place == timer.start.place
+
+
+def may_be_over(timer: Timer) -> bool:
+    """Decides whether the first delay of a probe, which counts from the start of its thing, may be over at its event."""
+    return timer.first is not None and timer.start is not None and timer.first.place == timer.start.place
 
 
 def _with_replies(design: Design) -> Design:
@@ -83,13 +89,34 @@ def _held(timer: Timer, probe: Timer) -> Timer:
     """
     assert probe.unless is not None
     assert timer.start is not None
-    delays = [
-        span for span in (timer.first or timer.after, probe.every, probe.reply_within) if isinstance(span, Quantity)
-    ]
-    latest = sum((span.high for span in delays), Fraction(0))
-    first = Quantity(Fraction(0), latest, SECOND, f"0 s .. {render_seconds(latest)}", timer.start.place)
     start = event_of(probe.unless.text, timer.start.place)
-    return timer.replace(start=start, first=first, after=None)
+    return timer.replace(start=start, first=_at_most(timer, probe.every, probe.reply_within), after=None)
+
+
+def _at_most(timer: Timer, *more: object) -> Quantity:
+    """Returns the first delay of a probe as what may be left of it, and at most as much more."""
+    assert timer.start is not None
+    delays = [span for span in (timer.first or timer.after, *more) if isinstance(span, Quantity)]
+    latest = sum((span.high for span in delays), Fraction(0))
+    return Quantity(Fraction(0), latest, SECOND, f"0 s .. {render_seconds(latest)}", timer.start.place)
+
+
+def _with_delays_from_the_start(design: Design) -> Design:
+    """Returns the design in which the first delay of a kubelet's probe may be over where its event comes later.
+
+    It counts from the start of the container; what makes a probe fail (`from: web slow`) may come at any time after it.
+    """
+    late = {
+        timer.name: timer.replace(first=_at_most(timer), after=None)
+        for timer in design.timers.values()
+        if timer.part is not None
+        and timer.part.text in KUBELET_PROBES
+        and timer.start is not None
+        and timer.start.kind != "starts"
+        and isinstance(delay := timer.first or timer.after, Quantity)
+        and delay.high > 0
+    }
+    return design.replace(timers={**design.timers, **late}) if late else design
 
 
 def startup_probe(design: Design, timer: Timer) -> Timer | None:

@@ -13,6 +13,8 @@ NOTICES = frozenset({"alarm", "alert", "mail", "notice", "notification", "page",
 LOWERING = frozenset({"downscale", "downsize", "reduce", "shrink"})
 """First words of `then` that leave fewer members; of `scale` a word behind it says so."""
 SCALED_DOWN = frozenset({"down", "in"})
+SCALED_UP = frozenset({"up", "out"})
+RESIZING = frozenset({"resize", "scale", "upscale"})
 TELLING = frozenset({"open", "raise", "send", "write"})
 
 
@@ -57,6 +59,13 @@ def lowered_by(then: str) -> str:
     named = [word.partition(".")[0] for word in rest if word not in SCALED_DOWN]
     lowers = verb in LOWERING or (verb == "scale" and not SCALED_DOWN.isdisjoint(rest))
     return named[0] if lowers and named else ""
+
+
+def resized_by(then: str) -> str:
+    """Returns the thing of which another number of members is to be there (`scale web to 3`, `scale up web`); or nothing."""
+    verb, *rest = then.split() or [""]
+    named = [word.partition(".")[0] for word in rest if word not in (*SCALED_DOWN, *SCALED_UP)]
+    return lowered_by(then) or (named[0] if verb in RESIZING and named else "")
 
 
 def acted_on(then: str) -> str:

@@ -15,7 +15,7 @@ from coherence.language.design import Timer
 from coherence.language.entries.actions import action_in, marked_as, takes_back
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
-from coherence.language.implied import is_answered_by_default
+from coherence.language.implied import is_answered_by_default, may_be_over
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.words import ACTIONS
 
@@ -233,6 +233,8 @@ def _ends(span: Quantity | None) -> tuple[Fraction, Fraction]:
 def _defaults(timer: Timer) -> tuple[str, ...]:
     keys = (("first", _start(timer), "0 s"), ("misses", timer.misses, "1"), ("reply_within", timer.reply_within, "0 s"))
     unset = tuple(f"{key} of {timer.name} is not set: {value}" for key, stated, value in keys if stated is None)
+    if may_be_over(timer):
+        unset = (*unset, f"first of {timer.name} counts from the start of its thing: it may be over by then")
     if timer.unless is None or not is_answered_by_default(timer):
         return unset
     return (*unset, f"unless of {timer.name} is not set: {timer.unless.text}")

@@ -36,7 +36,7 @@ from fractions import Fraction
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.findings import repairs
-from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
@@ -48,6 +48,7 @@ from coherence.verify.facts.limits import largest, narrowed
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import PAST, Corner, extremes, truth
 from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.timers.removals import departures
 
 QUESTION = Question("COH244", "stated-numbers", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -90,8 +91,7 @@ def _answer(subject: Subject, facts: DesignFacts, promise: Promise, claim: Tree)
     holds = truth(claim, facts.values)
     if holds:
         evidence = arithmetic(_ranges(facts, claim), certificate=claimed(claim, facts.values, whole=facts.whole))
-        message = f"the stated numbers keep '{promise.text}'"
-        yield QUESTION.proved(message, _places(facts, promise, claim), (promise.name, *_things(claim)), evidence)
+        yield _proved(facts, promise, claim, evidence)
         return
     if holds is None:
         beyond = _beyond(claim)
@@ -121,9 +121,27 @@ def _solved(
         if len(at) == len(used(claim)):
             yield _conflict(subject, facts, promise, claim, beyond, at)
     elif solution.unsat:
-        message = f"the stated numbers keep '{promise.text}'"
-        evidence = arithmetic(_ranges(facts, claim), certificate=certificate)
-        yield QUESTION.proved(message, _places(facts, promise, claim), (promise.name, *_things(claim)), evidence)
+        yield _proved(facts, promise, claim, arithmetic(_ranges(facts, claim), certificate=certificate))
+
+
+def _proved(facts: DesignFacts, promise: Promise, claim: Tree, evidence: Evidence) -> Finding:
+    return QUESTION.proved(
+        f"the stated numbers keep '{promise.text}'",
+        _places(facts, promise, claim),
+        (promise.name, *_things(claim)),
+        evidence,
+        assumptions=tuple(_wanted(facts, claim)),
+    )
+
+
+def _wanted(facts: DesignFacts, claim: Tree) -> Iterator[str]:
+    """Yields that a stated number of members is the wanted one, where something takes members away."""
+    for path in used(claim):
+        thing, _, signal = path.partition(".")
+        if signal == "copies" and thing in facts.design.components:
+            gone = dict.fromkeys(departure.name for departure in departures(facts, thing))
+            if gone:
+                yield f"{path} is how many are wanted: {thing}.available counts those that {' and '.join(gone)} left"
 
 
 def _beyond(claim: Tree) -> Tree | None:

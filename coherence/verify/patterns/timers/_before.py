@@ -25,7 +25,7 @@ ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questio
 class OrderPromise:
     """A promise, the keys of its events, and every comparison of them (None: nothing orders the two).
 
-    `activities`: both events are starts or ends of declared things.
+    `activities`: both events are starts or ends of declared things.  `followed`: one way alone leads to the second.
     """
 
     promise: Promise
@@ -33,6 +33,7 @@ class OrderPromise:
     second: str
     alternatives: Alternatives
     activities: bool
+    followed: bool = False
 
     @property
     def ways(self) -> tuple[EventOrder | None, ...]:
@@ -41,8 +42,14 @@ class OrderPromise:
 
     @property
     def apart(self) -> bool:
-        """Returns whether some way leads to one event without the other."""
-        return None in self.ways
+        """Returns whether some way leads to one event without the other.
+
+        A run of an activity that something else starts (a save each hour beside one on notice) is another one than that
+        which the promise orders, as its comparison says.
+        """
+        known = [order for order in self.ways if order is not None]
+        others = known and self.followed and all(any(link.rivals for link in order.first) for order in known)
+        return None in self.ways and not others
 
     @property
     def gated(self) -> bool:
@@ -75,7 +82,8 @@ def _pairs(design: Design) -> Iterator[OrderPromise]:
         if activities or first in causes or second in causes:
             armed = second.removesuffix(" fires") in design.timers  # its round begins with what it runs from
             every = orders.alternatives(first, second, causes, armed=armed)
-            yield OrderPromise(promise, first, second, every, activities)
+            followed = len(graph.chains(second, causes)) == 1
+            yield OrderPromise(promise, first, second, every, activities, followed)
 
 
 def gentle(design: Design) -> Iterator[OrderPromise]:
