@@ -98,7 +98,7 @@ def _near_enough(word: str, names: Sequence[str]) -> list[str]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Returns `did you mean 'x'?` for the nearest known word, else the known words, else those that share a part, else ""."""
+    """Returns `did you mean 'x'?` for the nearest known word, else the known words, of many those that share a part."""
     import difflib
 
     names = sorted(set(known))

@@ -43,7 +43,7 @@ def is_answered_by_default(timer: Timer) -> bool:
 
 
 def may_be_over(timer: Timer) -> bool:
-    """Decides whether the first delay of a probe, which counts from the start of its thing, may be over at its event."""
+    """Decides whether the first delay of a probe, which counts from the start of its thing, may be over by then."""
     return timer.first is not None and timer.start is not None and timer.first.place == timer.start.place
 
 

@@ -9,6 +9,8 @@ SPARED = frozenset({"unlist", "deregister", "delist"})
 """First words of `then` that end nothing, though they tell nobody: the member is out of service and runs on."""
 TAKES_BACK = frozenset({"requeue"})
 """First words of `then` that end the work of who holds it, and have it begun again."""
+ORDERLY = frozenset({"delete", "drain", "evict", "preempt", "reclaim", "shutdown", "stop", "terminate"})
+"""First words of `then` that order an end which waits for what is under way; `kill` does not."""
 NOTICES = frozenset({"alarm", "alert", "mail", "notice", "notification", "page", "report", "ticket", "warning"})
 LOWERING = frozenset({"downscale", "downsize", "reduce", "shrink"})
 """First words of `then` that leave fewer members; of `scale` a word behind it says so."""
@@ -26,6 +28,11 @@ def action_in(then: str) -> str:
     if verb in TELLING and not NOTICES.isdisjoint(rest.split()):
         return TELLS
     return next((action for action, words in ACTIONS.items() if verb in words), "")
+
+
+def drained_by(then: str) -> str:
+    """Returns the thing that is ordered to end in its own time (`evict web`, `drain web`); or nothing."""
+    return acted_on(then) if then.partition(" ")[0] in ORDERLY else ""
 
 
 def takes_back(then: str) -> bool:
@@ -62,7 +69,7 @@ def lowered_by(then: str) -> str:
 
 
 def resized_by(then: str) -> str:
-    """Returns the thing of which another number of members is to be there (`scale web to 3`, `scale up web`); or nothing."""
+    """Returns the thing of which another number of members is to be there (`scale up web`, `scale web to 3`), or ""."""
     verb, *rest = then.split() or [""]
     named = [word.partition(".")[0] for word in rest if word not in (*SCALED_DOWN, *SCALED_UP)]
     return lowered_by(then) or (named[0] if verb in RESIZING and named else "")

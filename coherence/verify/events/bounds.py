@@ -17,7 +17,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import DurationInterval
 from coherence.verify.calls.call_graph import CallTree, Enclosure, enclosure_of
 from coherence.verify.calls.retry_policies import RetryPolicy
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.along_calls import answering
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import FiringWindow
@@ -128,7 +128,7 @@ def _lifted_before(design: Design, timer: Timer, thing: str) -> bool:
     if component is None or end is None or start is None:
         return False
     work, key = answering(design, thing), graph.key_of(end, design)
-    passed = graph.chains(f"{work} starts", graph.event_graph(design)) if work else ()
+    passed = event_ways.chains(f"{work} starts", graph.event_graph(design)) if work else ()
     ready = end.kind == "ends" and end.thing == thing and role(component, end.activity) == "start"
     begins, armed = f"{work} starts", graph.key_of(start, design)
     return ready or (bool(passed) and all(_comes_between(key, armed, begins, chain) for chain in passed))

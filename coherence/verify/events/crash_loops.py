@@ -10,7 +10,7 @@ from coherence.language.design import Design, Limit, Timer
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import BEGUN_AGAIN, OVER
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 
 COUNTED = frozenset({"restarts", "starts", "failures", "crashes"})
 
@@ -41,7 +41,7 @@ def _crash_loops(design: Design) -> Iterator[CrashLoop]:
         component = design.components.get(thing)
         if not thing or (component is not None and component.copies is not None):
             continue  # of several members one may fail while another one is begun again
-        for chain in graph.chains(f"{timer.name} fires", graph.event_graph(design)):
+        for chain in event_ways.chains(f"{timer.name} fires", graph.event_graph(design)):
             apart = orders.total(chain).earliest
             if apart > 0 and _is_over(chain[-1].cause, thing):
                 fired = frozenset(link.name for link in chain if link.kind == "timer")

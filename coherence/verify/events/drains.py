@@ -17,7 +17,7 @@ from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import ACTIVITIES
 from coherence.verify.calls.attempts import ZERO, DurationInterval
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.bounds import ended_by
 from coherence.verify.events.graph import Chain
 
@@ -78,7 +78,7 @@ def drains(design: Design) -> Iterator[Drain]:
 
 def _from_draining(design: Design, timer: Timer) -> Chain:
     """Returns the way from the event that begins a drain to the firing of a timer; empty where none leads there."""
-    chain = next(iter(graph.chains(f"{timer.name} fires", graph.event_graph(design))), ())
+    chain = next(iter(event_ways.chains(f"{timer.name} fires", graph.event_graph(design))), ())
     begun = [number for number, link in enumerate(chain, 1) if _begins_drain(link.cause)]
     return chain[: begun[0]] if begun else ()
 

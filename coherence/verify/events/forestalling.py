@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from coherence.language.design import Design, Timer
 from coherence.language.implied import is_held_back
 from coherence.language.words import ACTIONS
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.orders import EventOrder
 from coherence.verify.timers.firing import firing
 
@@ -48,7 +48,7 @@ def never_comes(design: Design, event: str) -> TimerPair | None:
     """Returns the pair by which an event never comes: the only way to it is through a timer that never fires."""
     if len(design.timers) < 2 or not any(pair.always for pair in pairs(design)):
         return None
-    timers = [link.name for link in graph.only_way(event, graph.event_graph(design)) if link.kind == "timer"]
+    timers = [link.name for link in event_ways.only_way(event, graph.event_graph(design)) if link.kind == "timer"]
     dead = (forestaller(design, design.timers[name]) for name in timers if name in design.timers)
     return next((pair for pair in dead if pair is not None), None)
 

@@ -16,15 +16,16 @@ from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.findings.question_input import rational
 from coherence.language import names
-from coherence.language.design import Component, Design, Timer
-from coherence.language.roles import role, whole_life
+from coherence.language.design import Component, Design, Limit, Timer
+from coherence.language.entries.actions import drained_by
+from coherence.language.expressions.tree import Name
+from coherence.language.roles import counts, in_role, role, whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
-from coherence.verify.events.along_calls import Calling, CallingTime, call_begins, calling
+from coherence.verify.events.along_calls import Calling, CallingTime, calling
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
 
-MOST_CHAINS = 32
 MAY_END = "may end"
 
 
@@ -146,6 +147,8 @@ def _gathered(design: Design) -> Causes:
     links_to: dict[str, list[EventLink]] = {}
     for link in itertools.chain(_fired(design), _ended(design), _begun(design)):
         links_to.setdefault(link.effect, []).append(link)
+    for link in [link for link in _drained(design) if link.effect not in links_to]:
+        links_to.setdefault(link.effect, []).append(link)
     for link in _followed(design):
         links_to.setdefault(link.effect, [link])
     for link in _ended_by_timers(design):
@@ -246,10 +249,13 @@ def _duration(design: Design, component: Component, activity: str, span: Quantit
     """Returns the link from the start of an activity to its end, with the calls that are made in it."""
     link = _activity(f"{component.name}.{activity}", FiringWindow(span.low, span.high), places=(span.place,))
     made = calling(design, component, activity)
-    return link if made is None else _lasting(replace(link, calling=made, places=(span.place, *made.places)), made.calm)
+    return (
+        link if made is None else lasting_for(replace(link, calling=made, places=(span.place, *made.places)), made.calm)
+    )
 
 
-def _lasting(link: EventLink, time: CallingTime) -> EventLink:
+def lasting_for(link: EventLink, time: CallingTime) -> EventLink:
+    """Returns the link with the window of a time that calls take."""
     upper = rational(time.window.latest) if time.window.latest is not None else ""
     return replace(
         link, window=time.window, upper=upper, missing=time.open, assumptions=time.assumptions, inner=time.reached
@@ -267,7 +273,7 @@ def with_failures(links_to: Causes) -> Causes:
 
 
 def _where_tries_fail(link: EventLink) -> EventLink:
-    return link if link.calling is None else _lasting(link, link.calling.failing)
+    return link if link.calling is None else lasting_for(link, link.calling.failing)
 
 
 def _ends_of(link: EventLink) -> Iterator[EventLink]:
@@ -290,6 +296,33 @@ def _begun(design: Design) -> Iterator[EventLink]:
             "begins", effect, f"{timer.name} fires", effect, NOW, places=(timer.then.place,), assumptions=alone,
             rivals=rivals,
         )  # fmt: skip
+
+
+def _drained(design: Design) -> Iterator[EventLink]:
+    """Yields that a thing begins to drain where a timer orders its end (`evict web`), and nothing else starts that.
+
+    Where a limit counts its members that are up, or down, nothing says for how long it refuses the order.
+    """
+    for timer in design.timers.values():
+        thing = drained_by(timer.then.text) if timer.then is not None and timer.then.kind == "outside" else ""
+        component = design.components.get(thing)
+        if component is None or timer.then is None:
+            continue
+        for activity, _ in in_role(component, "drain")[:1]:
+            effect, stated = f"{thing}.{activity} starts", (f"'{timer.then.text}' starts {thing}.{activity}",)
+            budgets = [name for name, limit in design.limits.items() if _counts_members(limit, thing)]
+            yield EventLink(
+                "begins", effect, f"{timer.name} fires", effect, FiringWindow(Fraction(0), None) if budgets else NOW,
+                places=(timer.then.place,), assumptions=stated, upper="" if budgets else "0.0",
+                missing=f"how long {budgets[0]} refuses '{timer.then.text}'" if budgets else "",
+            )  # fmt: skip
+
+
+def _counts_members(limit: Limit, thing: str) -> bool:
+    """Decides whether a limit counts how many members of a thing are up, or down."""
+    tree = limit.counts.tree if limit.counts is not None else None
+    head, _, word = tree.path.rpartition(".") if isinstance(tree, Name) else ("", "", "")
+    return head == thing and counts(word, "available", "unavailable")
 
 
 def _alone(design: Design, timer: Timer, effect: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -328,72 +361,3 @@ def _at_once(link: EventLink) -> EventLink:
         return link
     order = f"{link.effect} as soon as {link.cause} (the order of takes)"
     return replace(link, window=NOW, upper="0.0", assumptions=(order,))
-
-
-def ways(first: str, then: str, links_to: Causes, design: Design) -> tuple[Chain, ...]:
-    """Returns every way back from one event to another, calls included.  Raises OverflowError beyond MOST_CHAINS."""
-    called = {effect: (*links_to.get(effect, ()), *links) for effect, links in _called(design).items()}
-    links_to = {**links_to, **called}
-    after, front = {first}, [first]
-    effects: dict[str, list[str]] = {}
-    for effect, links in links_to.items():
-        for link in links:
-            effects.setdefault(link.cause, []).append(effect)
-    while front:
-        fresh = {effect for event in front for effect in effects.get(event, ())} - after
-        after |= fresh
-        front = list(fresh)
-    between = {effect: tuple(link for link in links if link.cause in after) for effect, links in links_to.items()}
-    return tuple(chain for chain in chains(then, {**between, first: ()}) if chain and chain[-1].cause == first)
-
-
-def _called(design: Design) -> Causes:
-    """Returns the answers of things -> the calls that begin them."""
-    return design.queries.get(_called, lambda: _calls_by_effect(design))
-
-
-def _calls_by_effect(design: Design) -> Causes:
-    links_to: dict[str, list[EventLink]] = {}
-    for call in call_begins(design):
-        link = EventLink("call", call.name, call.cause, call.effect, call.time.window, places=(call.place,))
-        links_to.setdefault(call.effect, []).append(_lasting(link, call.time))
-    return {effect: tuple(links) for effect, links in links_to.items()}
-
-
-def chains(event: str, links_to: Causes) -> tuple[Chain, ...]:
-    """Returns every way back from an event; a cycle stops where it closes.  Raises OverflowError beyond MOST_CHAINS."""
-    ways = tuple(itertools.islice(_back(event, links_to, (event,)), MOST_CHAINS + 1))
-    if len(ways) > MOST_CHAINS:
-        raise OverflowError(f"more than {MOST_CHAINS} ways lead to '{event}'")
-    return ways
-
-
-def only_way(event: str, links_to: Causes) -> Chain:
-    """Returns the way back from an event that has one alone; empty where it has none or several."""
-    ways = chains(event, links_to)
-    return ways[0] if len(ways) == 1 else ()
-
-
-def rounds(event: str, links_to: Causes) -> tuple[Chain, ...]:
-    """Returns every way back from an event to the last time that it came.  Raises OverflowError beyond MOST_CHAINS."""
-    ways = tuple(itertools.islice(_around(event, event, links_to, (event,)), MOST_CHAINS + 1))
-    if len(ways) > MOST_CHAINS:
-        raise OverflowError(f"more than {MOST_CHAINS} ways lead from '{event}' to itself")
-    return ways
-
-
-def _around(first: str, event: str, links_to: Causes, seen: tuple[str, ...]) -> Iterator[Chain]:
-    for link in links_to.get(event, ()):
-        if link.cause == first:
-            yield (link,)
-        elif link.cause not in seen:
-            yield from ((link, *rest) for rest in _around(first, link.cause, links_to, (*seen, link.cause)))
-
-
-def _back(event: str, links_to: Causes, seen: tuple[str, ...]) -> Iterator[Chain]:
-    links = [link for link in links_to.get(event, ()) if link.cause not in seen]
-    if not links:
-        yield ()
-    for link in links:
-        for rest in _back(link.cause, links_to, (*seen, link.cause)):
-            yield (link, *rest)

@@ -15,7 +15,8 @@ from coherence.base.queries import cached
 from coherence.findings.finding import Step
 from coherence.findings.question_input import Certificate
 from coherence.language.design import Design
-from coherence.verify.events.graph import MAY_END, Causes, Chain, EventLink, chains, rounds, set_by_loops
+from coherence.verify.events.event_ways import chains, rounds
+from coherence.verify.events.graph import MAY_END, Causes, Chain, EventLink, set_by_loops
 from coherence.verify.timers.firing import NOW, FiringWindow
 
 

@@ -9,7 +9,7 @@ from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
@@ -58,7 +58,7 @@ def _back_to_itself(design: Design, event: str) -> Iterator[Chain]:
     """Yields every way from an event back to the one before of the same kind."""
     links_to = {**graph.event_graph(design), **_last_firings(design)}
     for link in links_to.pop(event, ()):
-        for chain in graph.chains(link.cause, links_to) if link.cause != event else ((),):
+        for chain in event_ways.chains(link.cause, links_to) if link.cause != event else ((),):
             whole = (link, *chain)
             if whole[-1].cause == event and not any(_from_a_new_member(design, step) for step in whole):
                 yield whole

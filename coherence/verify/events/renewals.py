@@ -11,7 +11,7 @@ from coherence.findings.question_input import Question
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
-from coherence.verify.events import graph
+from coherence.verify.events import event_ways, graph
 from coherence.verify.events.graph import Chain
 from coherence.verify.events.orders import hull, total
 from coherence.verify.events.periods import periods
@@ -61,7 +61,7 @@ def _begun_by_the_same(design: Design, timer: Timer, first: str) -> Renewal | No
     alone = sender.per is None or (timer.per is not None and sender.per.text == timer.per.text)
     if not (lasting and alone) or graph.key_of(sender.start, design) in causes:
         return None
-    brings = (chain for chain in graph.ways(fires, first, causes, design) if chain)
+    brings = (chain for chain in event_ways.ways(fires, first, causes, design) if chain)
     surely = any(all(link.kind in ("begins", "activity") and not link.missing for link in chain) for chain in brings)
     return renewal if surely and renewal.interval.latest < lease.window.earliest else None
 
@@ -118,7 +118,7 @@ def _sent(design: Design, renew: Event) -> Renewal | None:
     the way there may differ.
     """
     event = graph.key_of(renew, design)
-    way = () if event.endswith(" fires") else graph.only_way(event, graph.event_graph(design))
+    way = () if event.endswith(" fires") else event_ways.only_way(event, graph.event_graph(design))
     fires = next((i for i, link in enumerate(way) if _repeats(design, link.cause)), -1)
     way = way[: fires + 1]
     sender = design.timers.get((way[-1].cause if way else event).removesuffix(" fires"))

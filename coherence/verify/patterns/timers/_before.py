@@ -11,7 +11,7 @@ from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Step
 from coherence.language.design import Design, Timer
 from coherence.language.sentences import Event, Promise
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Chain
 from coherence.verify.events.orders import Alternatives, EventOrder
 from coherence.verify.timers.firing import action_of
@@ -82,7 +82,7 @@ def _pairs(design: Design) -> Iterator[OrderPromise]:
         if activities or first in causes or second in causes:
             armed = second.removesuffix(" fires") in design.timers  # its round begins with what it runs from
             every = orders.alternatives(first, second, causes, armed=armed)
-            followed = len(graph.chains(second, causes)) == 1
+            followed = len(event_ways.chains(second, causes)) == 1
             yield OrderPromise(promise, first, second, every, activities, followed)
 
 

@@ -6,7 +6,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.sentences import Promise
-from coherence.verify.events import graph
+from coherence.verify.events import event_ways
 from coherence.verify.events.graph import Causes, Chain, EventLink
 from coherence.verify.patterns.timers import _overrun
 
@@ -18,7 +18,7 @@ def never_begins(
 
     What a call begins waits for its caller, of whom the graph of events says nothing.
     """
-    every = [_closed(event, chain, by_event) for chain in graph.chains(event, by_event)]
+    every = [_closed(event, chain, by_event) for chain in event_ways.chains(event, by_event)]
     callees = {call.callee.text for call in subject.design.calls if call.callee is not None}
     if not all(chain and callees.isdisjoint(map(_thing, chain)) for chain in every):
         return None

@@ -19,7 +19,7 @@ from coherence.language.names import used_names
 from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import nice_above
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Causes, Chain, EventLink
 from coherence.verify.events.orders import Alternatives, EventOrder, between
 from coherence.verify.timers import firing
@@ -150,7 +150,7 @@ def _strictly(order: EventOrder) -> str:
 def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     """Nothing ties the activity to the timer's event: it may start with that event (possible), or at another time."""
     fired = causes[f"{timer.name} fires"][:1]
-    way = graph.chains(unless, causes)[0]
+    way = event_ways.chains(unless, causes)[0]
     ended = tuple(link for link in way[:1] if link.kind == "activity")
     order = EventOrder(timer.start.text if timer.start else "", ended, fired)
     if order.open:

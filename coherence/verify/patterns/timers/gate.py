@@ -39,7 +39,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs as edits
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Causes
 from coherence.verify.events.orders import between
 from coherence.verify.patterns.timers import _before
@@ -133,7 +133,9 @@ def _places(subject: Subject, pair: OrderPromise) -> tuple[Place, ...]:
 def _repairs(subject: Subject, pair: OrderPromise, causes: Causes) -> Iterator[Repair]:
     """Let what starts the second run from the first; or add a timer that does."""
     design, name = subject.design, "gate"
-    roots = [link.name for chain in graph.chains(pair.second, causes) for link in chain[-1:] if link.kind == "timer"]
+    roots = [
+        link.name for chain in event_ways.chains(pair.second, causes) for link in chain[-1:] if link.kind == "timer"
+    ]
     for root in dict.fromkeys(roots):
         yield from repairs.begin_with(subject, design.timers[root], pair.first)
     while name in {*design.timers, *design.loops, *design.components, *design.limits}:

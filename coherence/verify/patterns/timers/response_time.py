@@ -51,7 +51,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Chain
 from coherence.verify.events.orders import between
 from coherence.verify.facts.design_facts import known
@@ -133,7 +133,7 @@ def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str
     """Returns every way back from the second event that meets the first."""
     limit = promise.within.low if promise.within is not None else Fraction(0)
     reached = []
-    for chain in graph.ways(first, second, by_event, subject.design):
+    for chain in event_ways.ways(first, second, by_event, subject.design):
         held = (subject.design.timers[link.name] for link in chain if link.kind == "timer")
         unless = next((timer.name for timer in held if _may_fail(subject, timer, second)), "")
         reached.append(ResponsePath(promise, first, chain, limit, unless))
@@ -142,8 +142,8 @@ def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str
 
 def _beside(by_event: graph.Causes, first: str, second: str) -> str:
     """Returns what brings the second event about beside the first one, from a cause that both have; nothing if none."""
-    before = {link.cause for chain in graph.chains(first, by_event) for link in chain}
-    for chain in graph.chains(second, by_event):
+    before = {link.cause for chain in event_ways.chains(first, by_event) for link in chain}
+    for chain in event_ways.chains(second, by_event):
         passed = [link.cause for link in chain]
         if first not in passed and not before.isdisjoint(passed):
             return next(link.effect for link in reversed(chain) if link.cause in before)

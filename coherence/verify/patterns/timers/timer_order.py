@@ -58,7 +58,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
-from coherence.verify.events import graph, orders
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.orders import EventOrder, between
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.timers._before import OrderPromise
@@ -131,7 +131,7 @@ def _always_lifted(design: Design, event: str) -> OverrunCase | None:
 
     A deadline or a lease is there for the run in which its `unless` does not come, and is held against that.
     """
-    names = [link.name for link in graph.only_way(event, graph.event_graph(design)) if link.kind == "timer"]
+    names = [link.name for link in event_ways.only_way(event, graph.event_graph(design)) if link.kind == "timer"]
     cases = (case for case in _overrun.cases(design) if case.timer.name in names) if names else ()
     always = (case for case in cases if case.relation == "before" and case.order.first and len(case.order.second) == 1)
     return next((case for case in always if case.timer.misses is not None), None)
@@ -152,14 +152,14 @@ def _never_fires(design: Design, event: str) -> str | None:
         return lift.timer.name
     from coherence.language.implied import is_held_back
 
-    names = (link.name for link in graph.only_way(event, graph.event_graph(design)) if link.kind == "timer")
+    names = (link.name for link in event_ways.only_way(event, graph.event_graph(design)) if link.kind == "timer")
     timers = [design.timers[name] for name in names]
     return next((each.name for each in timers if each.unless is None and is_held_back(design, each)), None)
 
 
 def _is_probe(design: Design, event: str) -> bool:
     """Decides whether a probe fires on each way to an event."""
-    chains = graph.chains(event, graph.event_graph(design))
+    chains = event_ways.chains(event, graph.event_graph(design))
     return all(any(link.kind == "timer" and design.timers[link.name].misses for link in chain) for chain in chains)
 
 
