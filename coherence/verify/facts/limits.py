@@ -47,6 +47,17 @@ def with_caps(facts: DesignFacts, tree: Tree) -> DesignFacts:
     return replace(facts, values=values, places=places)  # type: ignore[arg-type]  # read as a table, never put into
 
 
+def with_supply(facts: DesignFacts, path: str) -> DesignFacts:
+    """Returns the facts in which a value that a limit alone states (`counts: db.connections`) is its cap."""
+    caps = [limit for limit in facts.counted.get(path, ()) if caps_at_all_times(limit) and limit.per is None]
+    most = cap(facts, caps[0]) if path not in facts.values and len(caps) == 1 else None
+    if most is None or facts.range(most).high is None:
+        return facts
+    places = facts.places | {path: place_of(caps[0].at_most, caps[0])}
+    values = with_ranges(facts.values, {path: facts.range(most)})
+    return replace(facts, values=values, places=places)  # type: ignore[arg-type]  # read as a table, never put into
+
+
 def _most(facts: DesignFacts, limit: Limit) -> Fraction | None:
     most = cap(facts, limit)
     return facts.range(most).high if most is not None else None

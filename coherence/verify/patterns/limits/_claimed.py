@@ -17,7 +17,7 @@ from coherence.language.design import Limit
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Logic, Name, Number, Tree
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.facts.limits import cap, caps_at_all_times, place_of, supply_of, with_caps
+from coherence.verify.facts.limits import cap, caps_at_all_times, place_of, supply_of, with_caps, with_supply
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, Values, enclosure, extremes, point, truth, with_ranges
 from coherence.verify.jobs.capacity import alike
@@ -30,8 +30,9 @@ def claim_on(question: Question, subject: Subject, name: str, claims: Tree, wher
     Of a value that several members each state, one is surely enough for what fits on it, and all together are not
     enough for what passes their sum; between the two the claims may be spread.
     """
-    facts = with_caps(known(subject), claims)
-    tree, supply = facts.tree(claims), Name(supply_of(name))
+    supply = Name(supply_of(name))
+    facts = with_supply(with_caps(known(subject), claims), supply.path)
+    tree = facts.tree(claims)
     missing = facts.missing(tree)
     if supply.path not in facts.values:
         return question.undecided(f"needs {_missing_supply(name)}", (where,), (name,))
@@ -62,8 +63,11 @@ def claim_on(question: Question, subject: Subject, name: str, claims: Tree, wher
 
 
 def _of_all_members(facts: DesignFacts, supply: Name) -> tuple[DesignFacts, Tree]:
-    """Returns what all members of a thing have together of a value that each has, and the facts with their number."""
-    members = alike(facts, supply.path)
+    """Returns what all members of a thing have together of a value that each has, and the facts with their number.
+
+    A limit that states how much there is states it of all together.
+    """
+    members = alike(facts, supply.path) if supply.path in facts.quantities else None
     if members is None:
         return facts, supply
     path = f"{_thing(supply.path)}.copies"
@@ -92,7 +96,7 @@ def _held_by_limit(
             script = claimed(Logic("or", (Compare(">", counted, Number(most)), fits)), facts.values)
             numbers: Numbers = {"claimed at most": (multiple * most + rest[1].value, ""), "count": (there, "")}
             lines = (*places, place_of(limit.at_most, limit).labelled(f"{limit.name} holds what is claimed"))
-            message, of = f"the claims on {name} fit: {limit.name} holds them", (name, *_owners(facts, fits.left))
+            message, of = f"the claims on {name} fit: {limit.name} holds them", (name, *_owners(facts, fits))
             return question.proved(message, lines, (*of, limit.name), arithmetic(numbers, certificate=script))
     return None
 
@@ -138,10 +142,10 @@ def _places(facts: DesignFacts, where: Place, supply: Name, tree: Tree) -> tuple
     return tuple(lines)
 
 
-def _owners(facts: DesignFacts, tree: Tree) -> list[str]:
-    """Returns the loops that write what is claimed, and the limits that alone bound it."""
+def _owners(facts: DesignFacts, fits: Compare) -> list[str]:
+    """Returns the loops that write what is claimed, and the limits that alone bound it or state how much there is."""
     return [
-        owner.name for path in used(tree)
+        owner.name for path in (*used(fits.left), *used(fits.right))
         for owner in facts.written.get(path, ()) or (() if path in facts.quantities else facts.counted.get(path, ()))
     ]  # fmt: skip
 
@@ -153,7 +157,7 @@ def _beside_boundaries(
     from coherence.language.shared_rates import around
     from coherence.verify.facts.boundaries import effects, rooms
 
-    values, of = effects(facts, used(fits.left)), (name, *_owners(facts, fits.left))
+    values, of = effects(facts, used(fits.left)), (name, *_owners(facts, fits))
     most = enclosure(fits.left, values).high
     if not truth(fits, values) or most is None:
         behind = {
@@ -183,7 +187,7 @@ def _proved(
     most, count = enclosure(fits.left, values).high, facts.range(fits.right).low
     numbers: Numbers = {"claimed at most": (most or Fraction(0), ""), "count": (count or Fraction(0), "")}
     evidence = arithmetic(numbers, certificate=claimed(fits, values))
-    return question.proved(f"the claims on {name} fit", places, (name, *_owners(facts, fits.left)), evidence)
+    return question.proved(f"the claims on {name} fit", places, (name, *_owners(facts, fits)), evidence)
 
 
 def _conflict(
@@ -208,7 +212,7 @@ def _conflict(
         **{path: (worst.at[path], "") for path in used(fits.left)},
     }
     return question.conflict(
-        message, places, (name, *_owners(known_of[1], fits.left)), arithmetic(numbers, witness=witness),
+        message, places, (name, *_owners(known_of[1], fits)), arithmetic(numbers, witness=witness),
         certain=certain, repairs=_repairs(*known_of, name, fits.left, worst, count),
     )  # fmt: skip
 
