@@ -28,7 +28,7 @@ A property checker answers every property that it is given: CBMC and NuSMV list 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.promise_answers import promise_answers
@@ -46,6 +46,8 @@ QUESTION = Question("COH106", "unanswered-promise", fires=Verdict.UNDECIDED, pro
 QUESTIONS = (QUESTION,)
 SERVICE = (*STATES["out of service"], *STATES["left in service"])
 MEASURED = frozenset({"mean", "quantile", "tail"})
+TIMES = frozenset({"duration", "latency", "response_time", "p50", "p95", "p99", "time"})
+"""Last words of a signal that say how long a request takes."""
 
 
 def review(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -66,10 +68,8 @@ def _reason(subject: Subject, promise: Promise) -> str:
         return f"no question decides {' and '.join(measured)} of a signal; `coherence simulate` measures it"
     words = dict.fromkeys(path for formula in promise.conditions for path in names_of(formula.tree))
     events = [event.text for event in (promise.first, promise.second) if event is not None]
-    if events and not words and len(requests := {text.partition(" ")[0] for text in events}) == 1 and promise.within:
-        name = requests.pop()
-        if name in subject.design.workload:
-            return f"how long requests of {name} take is asked by `deadline: {promise.within}` of {name}"
+    if deadline := _deadline(subject, promise, words, events):
+        return deadline
     if events and not words:
         return f"needs what ties {' and '.join(events)} together: no timer, activity, call or loop does"
     model = subject.model
@@ -95,6 +95,19 @@ def _reason(subject: Subject, promise: Promise) -> str:
     if missing:
         return f"needs {missing}"
     return f"no question decides promises of this form about {' and '.join((*paths, *events)) or 'these words'}"
+
+
+def _deadline(subject: Subject, promise: Promise, words: Iterable[str], events: Sequence[str]) -> str:
+    """Returns how a promise about the time that requests take is asked; empty where it is about something else."""
+    design, within = subject.design, promise.within or "T"
+    things = [path.partition(".")[0] for path in words if path.rpartition(".")[2] in TIMES]
+    things += [events[0].partition(" ")[0]] if events and not words and promise.within is not None else []
+    for thing in things:
+        if thing in design.workload:
+            return f"how long requests of {thing} take is asked by `deadline: {within}` of {thing}"
+        if any(call.callee is not None and call.callee.text == thing for call in design.calls) and words:
+            return f"how long {thing} takes is asked by `per_try` or `deadline` of the calls to {thing}"
+    return ""
 
 
 def _takers(subject: Subject, path: str) -> list[str]:
