@@ -248,9 +248,13 @@ def _activity(subject: str, window: FiringWindow, *, places: tuple[Place, ...], 
 def _duration(design: Design, component: Component, activity: str, span: Quantity) -> EventLink:
     """Returns the link from the start of an activity to its end, with the calls that are made in it."""
     link = _activity(f"{component.name}.{activity}", FiringWindow(span.low, span.high), places=(span.place,))
-    made = calling(design, component, activity)
+    calls_inside = calling(design, component, activity)
     return (
-        link if made is None else lasting_for(replace(link, calling=made, places=(span.place, *made.places)), made.calm)
+        link
+        if calls_inside is None
+        else lasting_for(
+            replace(link, calling=calls_inside, places=(span.place, *calls_inside.places)), calls_inside.calm
+        )
     )
 
 
