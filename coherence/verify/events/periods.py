@@ -22,7 +22,7 @@ def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[Firi
     """
     if firing.never(timer) or (timer.every is not None and firing.misses_of(timer) != (1, 1)):
         return
-    if timer.every is not None and timer.start is not None and _begins_anew(timer, timer.start.thing):
+    if timer.every is not None and timer.start is not None and begins_anew(timer, timer.start.thing):
         fires = firing.firing(timer)
         if fires is not None and firing.begins_again(timer) and not timer.start.activity:
             yield fires.window
@@ -38,7 +38,7 @@ def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[Firi
             yield orders.total(chain)
 
 
-def _begins_anew(timer: Timer, thing: str) -> bool:
+def begins_anew(timer: Timer, thing: str) -> bool:
     """Decides whether a timer ends what it counts from."""
     words = timer.then.text.split() if timer.then is not None else []
     ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))

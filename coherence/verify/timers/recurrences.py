@@ -88,14 +88,14 @@ def _of_timer(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> It
         return
     if firing.firing(timer) is None:
         return
-    apart = _apart(facts, timer, words[1], once=once)
+    apart = time_between(facts, timer, words[1], once=once)
     if apart is not None:
         apart = apart if words[1] == thing else Interval(apart.low, None)  # not each time the host of this member
         place = next((q.place for q in (timer.every, timer.after) if isinstance(q, Quantity)), timer.place)
         yield Recurrence(timer.name, thing, apart, place.labelled(f"{timer.name}: so far apart"))
 
 
-def _apart(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> Interval | None:
+def time_between(facts: DesignFacts, timer: Timer, thing: str, *, once: bool = False) -> Interval | None:
     """Returns the time between firings: from a start of the thing its own time, else the period; from outside, any."""
     fires, component = firing.firing(timer), facts.design.components.get(thing)
     if firing.counts_from_start(timer, thing) and fires is not None:
@@ -104,8 +104,8 @@ def _apart(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> Inter
             away = Fraction(0) if begun or component is None else away_for(component)
             least, most = fires.window.earliest + (away or 0), fires.window.latest
             if away is None or most is None or (timer.start is not None and timer.start.activity):
-                return Interval(least, None) if least > 0 else None
-            return Interval(least, most + away) if least > 0 else None
+                return Interval(least, None)
+            return Interval(least, most + away)
     if timer.every is None:
         return None
     few, many = firing.misses_of(timer)

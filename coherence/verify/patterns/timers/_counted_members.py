@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, arithmetic
+from coherence.language.design import Timer
 from coherence.language.words import MEMBER
 from coherence.model.model import Interval
+from coherence.verify.events.firing_gaps import owner
 from coherence.verify.facts.design_facts import DesignFacts, copies
-from coherence.verify.patterns.timers._failure_budget import FailureBudget
+from coherence.verify.patterns.timers._failure_budget import FailureBudget, fewest_in
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import Recurrence
 
@@ -35,27 +37,47 @@ class CountedMembers:
 
 
 def counted_members(facts: DesignFacts, budget: FailureBudget, cause: str) -> CountedMembers:
-    """Returns of how many members a timer spends one budget; one where there is a budget of each, and for a loop.
+    """Returns of how many members a timer or loop spends one budget; one where there is a budget of each.
 
     Only a limit `per` what the timer stands for gives each its own.
     """
-    timer, stated = facts.design.timers.get(cause), budget.limit.per
-    start, per = (timer.start, timer.per) if timer is not None else (None, None)
-    thing = start.subject if budget.fires and start is not None else budget.thing
-    declared = facts.design.components
-    if budget.fires and per is not None and (per.text in declared or thing not in declared):
-        thing = per.text
-    own = {thing, *((per.text,) if per is not None else ()), *(word for word in ANY_MEMBER if word not in declared)}
-    if timer is None or (stated is not None and stated.text in own):
-        return CountedMembers(thing, 1, 1)
+    timer, loop = facts.design.timers.get(cause), facts.design.loops.get(cause)
+    if budget.fires:
+        return _firing(facts, budget, facts.design.timers[cause])
+    stated, per = budget.limit.per, timer.per if timer is not None else loop.per if loop is not None else None
+    if stated is not None and stated.text in _own(facts, budget.thing):
+        return CountedMembers(budget.thing, 1, 1)
     partly = stated is not None and not _is_one(copies(facts, stated.text))
-    many = copies(facts, thing)
-    unknown = per is not None and per.text not in {thing, *declared, *MEMBER}
-    if many is None or thing not in declared or unknown:
-        return CountedMembers(thing, 1, 1 if per is None else None, partly=partly)
+    if per is not None and per.text != budget.thing and (per.text in facts.design.components or per.text not in MEMBER):
+        return CountedMembers(per.text, 1, None, partly=partly)
+    if timer is None and per is None:
+        return CountedMembers(budget.thing, 1, 1)
+    return _members(facts, budget.thing, partly=partly, alone=per is None)
+
+
+def _firing(facts: DesignFacts, budget: FailureBudget, timer: Timer) -> CountedMembers:
+    """Returns the members whose timers, one each, a limit on the firings of a timer counts together."""
+    (thing, sure), stated = owner(facts.design, timer), budget.limit.per
+    own = _own(facts, thing) if thing in facts.design.components else {thing}
+    if not thing or (stated is not None and stated.text in own):
+        return CountedMembers(thing or budget.thing, 1, 1)
+    partly = stated is not None and not _is_one(copies(facts, stated.text))
+    members = _members(facts, thing, partly=partly, alone=timer.per is None)
+    return members if sure else replace(members, fewest=min(1, members.fewest))
+
+
+def _own(facts: DesignFacts, thing: str) -> set[str]:
+    """Returns the words of a limit's `per` that give each member of a thing a budget."""
+    return {thing, *(word for word in ANY_MEMBER if word not in facts.design.components)}
+
+
+def _members(facts: DesignFacts, thing: str, *, partly: bool, alone: bool) -> CountedMembers:
+    """Returns how many members a thing may have; `alone`: it is one where nothing says how many."""
+    many = copies(facts, thing) if thing in facts.design.components else None
+    if many is None:
+        return CountedMembers(thing, 1, 1 if alone else None, partly=partly)
     most = None if many.high is None else max(1, math.floor(many.high))
-    fewest = math.ceil(many.low or 0)
-    return CountedMembers(thing, fewest, most, facts.places.get(f"{thing}.copies"), partly)
+    return CountedMembers(thing, math.ceil(many.low or 0), most, facts.places.get(f"{thing}.copies"), partly)
 
 
 def _is_one(members: Interval | None) -> bool:
@@ -74,8 +96,8 @@ def spent_together(
     (members, each, window), (places, of, figures) = counted, where
     assert members.most is not None
     together, span = members.most * each, render_seconds(window)
-    least = math.floor(window / cause.apart.high) if cause.apart.high is not None else 0
-    certain = members.fewest * least > budget.lives and budget.limit.per is None
+    fired = members.fewest * fewest_in(budget, cause.apart.high)
+    certain = fired > budget.most_lives and budget.limit.per is None and budget.always
     message = (
         f"{cause.name} of {members.most} {members.thing} uses {budget.limit.name} up: {members.most} times {each} is "
         f"{together} in {span}, {budget.lives} are allowed"

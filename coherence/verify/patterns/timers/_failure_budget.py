@@ -23,7 +23,10 @@ from coherence.verify.timers.recurrences import FIRINGS, comes_back, is_over
 
 @dataclass(frozen=True)
 class FailureBudget:
-    """A limit whose end loses the run: `lives` events of `thing` in `window` seconds (None: for ever)."""
+    """A limit whose end loses the run: `lives` events of `thing` in `window` seconds (None: for ever).
+
+    Of a range, `lives` are the fewest that it allows and `window` the longest; `most_lives` and `shortest` the others.
+    """
 
     limit: Limit
     thing: str
@@ -33,11 +36,22 @@ class FailureBudget:
     bounded: str = ""  # what bounds the time, where it is not the window of the limit
     assumed: tuple[str, ...] = ()  # of what bounds it
     keeps: bool = False  # it goes on where it was ended: all its runs together last so long
+    most_lives: int = 0
+    shortest: Fraction | None = None
 
     @property
     def fires(self) -> bool:
         """Returns whether it counts how often a timer fires."""
         return self.signal == FIRINGS
+
+    def most_in(self, window: Fraction, low: Fraction) -> int:
+        """Returns the most events in a half-open window that are `low` seconds apart; without a bound, one too many."""
+        return math.ceil(window / low) if low > 0 else self.lives + 1
+
+    @property
+    def always(self) -> bool:
+        """Returns whether the limit holds at every time and for all that it counts."""
+        return self.limit.during is None and not self.limit.actions
 
     @property
     def what(self) -> str:
@@ -52,6 +66,13 @@ class FailureBudget:
     @property
     def place(self) -> Place:
         return place_of(self.limit.at_most, self.limit).labelled(f"{self.limit.name}: so many, then {self.end}")
+
+
+def fewest_in(budget: FailureBudget, high: Fraction | None) -> float:
+    """Returns the fewest events, at most `high` seconds apart, in any window of a budget; of one run in none."""
+    if high is None or budget.shortest is None:
+        return 0
+    return budget.shortest // high if high > 0 else math.inf
 
 
 def by_chance(question: Question, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:

@@ -8,8 +8,9 @@ many, gives a run a number of lives.
   window W, and without a window any number of times: the budget is spent for certain after n + 1 of them.  A run of
   bounded length (`takes` of x, where x does not come back) is a window of its own.
   A limit that counts a timer by its name (`counts: renew`) bounds how often it fires: a certificate that is renewed
-  every 30 s, of an issuer that gives 50 a week.  It counts the timers of all members together, unless it has the `per`
-  of the timer.
+  every 30 s, of an issuer that gives 50 a week.  It counts the timers of all members together (of what it counts from,
+  or of the thing in the words of its event), unless it has the `per` of the timer.  Where members come and go a proof
+  lets each new one fire as soon as its timer may, and nothing is certain.
   What the design takes away itself counts where it evicts; updates, scaling down and the loss of places are named as
   what a proof leaves out, and that an eviction is a failure as what a conflict supposes.
   Failures that come by chance (`mtbf` of x) spend one without a window in the mean after n + 1 times as long.
@@ -59,15 +60,14 @@ from coherence.base.units import SECOND
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Design, Limit, Timer
+from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
-from coherence.model.model import Interval
+from coherence.model.model import EVERYTHING
 from coherence.verify.events.forestalling import never_fires
 from coherence.verify.facts.design_facts import DesignFacts, known, scalers
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.members_that_stay import unmoved
-from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import (
     FIRINGS,
@@ -75,7 +75,6 @@ from coherence.verify.timers.recurrences import (
     counted_timer,
     counts_events,
     is_over,
-    recurrences,
 )
 from coherence.verify.timers.removals import Departure, departures
 
@@ -96,15 +95,21 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _of_budget(subject: Subject, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:
+    from coherence.verify.patterns.timers._budget_causes import FiringRecurrence, causes_of, if_not_renewed
+    from coherence.verify.patterns.timers._counted_firings import of_firings, unknown_pace
     from coherence.verify.patterns.timers._failure_budget import by_chance, scope, scoped
 
-    causes = _causes(facts, budget)
+    causes = causes_of(facts, budget)
     for cause in causes:
-        answer, timer = _answer(subject, budget, cause, causes), facts.design.timers.get(cause.name)
-        yield answer if timer is None else _if_not_renewed(facts.design, timer, answer)
+        timer = facts.design.timers.get(cause.name)
+        if isinstance(cause, FiringRecurrence):
+            answer = of_firings(QUESTION, facts, budget, cause, lambda own, now: _answer(subject, own, now, [now]))
+        else:
+            answer = _answer(subject, budget, cause, causes)
+        yield answer if timer is None else if_not_renewed(QUESTION, facts.design, timer, answer)
     yield from scope(QUESTION, subject, facts, budget) if not budget.fires else ()
     if budget.fires and not causes:
-        yield from _unknown_pace(facts.design, budget)
+        yield from unknown_pace(QUESTION, facts, budget)
     chance = list(by_chance(QUESTION, facts, budget)) if not causes and scoped(facts, budget) is None else []
     yield from chance
     lost = budget.limit.when_full is not None
@@ -113,68 +118,19 @@ def _of_budget(subject: Subject, facts: DesignFacts, budget: FailureBudget) -> I
         yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
 
 
-def _unknown_pace(design: Design, budget: FailureBudget) -> Iterator[Finding]:
-    """Yields that nothing says how soon a timer fires again whose firings a limit counts; COH213 speaks of crashes."""
-    from coherence.verify.events.crash_loops import holds_back
-
-    start, counted = design.timers[budget.thing].start, budget.window is not None
-    if start is not None and start.kind == "outside" and counted and not holds_back(design, budget.limit):
-        needs = f"needs how soon '{start.text}' comes again: {budget.limit.name} counts how often {budget.thing} fires"
-        places = (budget.place, start.place.labelled("nothing brings it about"))
-        yield QUESTION.undecided(needs, places, (budget.limit.name, budget.thing))
-
-
-def _causes(facts: DesignFacts, budget: FailureBudget) -> list[Recurrence]:
-    timer = counted_timer(facts.design, budget.limit)
-    if timer is not None:
-        return list(_firings(facts.design, timer))
-    certain = [case.timer.name for case in _overrun.cases(facts.design) if case.relation == "after"]
-    every = recurrences(facts, budget.thing, once=budget.lives == 0, never_lifted=certain)
-    return [cause for cause in every if not _renewed(facts.design, cause)]
-
-
-def _renewed(design: Design, cause: Recurrence) -> bool:
-    """Returns whether a timer fires in no run in which its renewals go on, or in none since another one is first."""
-    timer = design.timers.get(cause.name)
-    if timer is None or timer.renew is None:
-        return timer is not None and never_fires(design, timer)
-    from coherence.verify.events.renewals import in_time
-
-    return in_time(design, timer) is True
-
-
-def _if_not_renewed(design: Design, timer: Timer, answer: Finding) -> Finding:
-    if timer.renew is None:
-        return answer
-    from coherence.verify.events.renewals import unless_renewed
-
-    return unless_renewed(QUESTION, design, timer, answer)
-
-
-def _firings(design: Design, timer: Timer) -> Iterator[Recurrence]:
-    """Yields how far apart a timer fires, where it fires again: the shortest and the longest of all ways."""
-    from coherence.verify.events.orders import hull
-    from coherence.verify.events.periods import periods
-
-    ways = list(periods(design, timer))
-    if ways and (apart := hull(ways)).earliest > 0:
-        place = next((q.place for q in (timer.every, timer.after) if isinstance(q, Quantity)), timer.place)
-        span = Interval(apart.earliest, apart.latest)
-        yield Recurrence(timer.name, timer.name, span, place.labelled(f"{timer.name}: so far apart"))
-
-
 def _budgets(facts: DesignFacts) -> Iterator[FailureBudget]:
     for limit in facts.design.limits.values():
         tree = limit.counts.tree if limit.counts is not None else None
         fires = counted_timer(facts.design, limit) is not None
         loses = fires or limit.when_full is None or limit.when_full.text == "fail and lose"
         most = cap(facts, limit)
-        high = facts.range(most).high if most is not None else None
-        if not loses or not isinstance(tree, Name) or high is None:
+        allowed = facts.range(most) if most is not None else EVERYTHING
+        if not loses or not isinstance(tree, Name) or allowed.high is None:
             continue
         thing, _, signal = tree.path.partition(".")
         if counts_events(facts.design, limit) and tree.path not in facts.values and tree.path not in facts.outputs:
-            yield _budget(facts, limit, (thing, signal or FIRINGS), math.floor(high))
+            budget = _budget(facts, limit, (thing, signal or FIRINGS), math.floor(allowed.low or 0))
+            yield replace(budget, most_lives=math.floor(allowed.high))
 
 
 def _budget(facts: DesignFacts, limit: Limit, of: tuple[str, str], lives: int) -> FailureBudget:
@@ -182,7 +138,7 @@ def _budget(facts: DesignFacts, limit: Limit, of: tuple[str, str], lives: int) -
 
     thing, signal = of
     if isinstance(limit.window, Quantity):
-        return FailureBudget(limit, thing, signal, lives, limit.window.high)
+        return FailureBudget(limit, thing, signal, lives, limit.window.high, shortest=limit.window.low)
     whole = one_run(facts.design.components.get(thing))
     if whole is not None:
         over = f"{thing} is over after what it takes, and is begun again at once when it was ended before"
@@ -196,22 +152,24 @@ def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence, causes: 
     apart, window = cause.apart, budget.window
     assert apart.low is not None
     from coherence.verify.patterns.timers._counted_members import counted_members
+    from coherence.verify.patterns.timers._failure_budget import fewest_in
 
     if window is None:
-        return _spent(subject, budget, cause, certain=apart.high is not None)
+        return _spent(subject, budget, cause, certain=apart.high is not None and budget.always)
     if _begins_with(subject.design, budget, cause) and 0 < (run := _run(subject.design, budget)) < apart.low:
         return _never(budget, cause, run)
-    most = math.ceil(window / apart.low) if apart.low else budget.lives + 1
+    most = budget.most_in(window, apart.low)
     if budget.lives >= most > 1 and budget.bounded and not budget.keeps:  # what was ended begins its run anew
         return _spent(subject, replace(budget, window=None, bounded="", assumed=()), cause, certain=False)
     if most <= budget.lives:
         return _bounded(known(subject), budget, [cause, *(other for other in causes if other != cause)], window)
-    fewest = math.floor(window / apart.high) if apart.high is not None else 0
-    certain = fewest > budget.lives and not budget.bounded
     per, facts = budget.limit.per, known(subject)
     several = per is not None and per.text in facts.design.components
-    whole = not (several and counted_members(facts, budget, cause.name).partly)
-    return _spent(subject, budget, cause, certain=certain and whole)
+    counted = counted_members(facts, budget, cause.name)
+    whole = not (several and counted.partly) and counted.fewest > 0 and not budget.bounded
+    return _spent(
+        subject, budget, cause, certain=whole and budget.always and fewest_in(budget, apart.high) > budget.most_lives
+    )
 
 
 def _begins_with(design: Design, budget: FailureBudget, cause: Recurrence) -> bool:
@@ -278,7 +236,7 @@ def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]
 
     cause, places, span = causes[0], _places(budget, causes[0]), budget.bounded or render_seconds(window)
     lows = [other.apart.low or Fraction(0) for other in causes]
-    most = [math.ceil(window / low) if low else budget.lives + 1 for low in lows]
+    most = [budget.most_in(window, low) for low in lows]
     names = " and ".join(other.name for other in causes)
     message = f"{cause.name} comes at most {most[0]} times in {span}: {budget.limit.name} holds"
     each = [counted_members(facts, budget, other.name) for other in causes]
@@ -391,7 +349,7 @@ def _repairs(subject: Subject, budget: FailureBudget, cause: Recurrence) -> Iter
         proposals.append(repairs.proposal(repairs.insert(subject, stated.place, "window", text)))
     elif fits > 0 and window is not None:
         proposals.append(repairs.proposal(repairs.rewrite(subject, window.place, fits, SECOND)))
-    if budget.window is not None and isinstance(stated, Quantity):
-        most = Fraction(math.ceil(budget.window / low))
+    if budget.window is not None and isinstance(stated, Quantity) and low > 0:
+        most = Fraction(budget.most_in(budget.window, low))
         proposals.append(repairs.proposal(repairs.change(subject, stated, most)))
     yield from (repair for repair in proposals if repair is not None)
