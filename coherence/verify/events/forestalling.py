@@ -99,9 +99,4 @@ def _is_armed(design: Design, early: Timer, other: Timer) -> bool:
     if is_held_back(design, early) or (starting and is_held_back(design, other)):
         return False
     lifts = [graph.key_of(timer.unless, design) if timer.unless is not None else "" for timer in (early, other)]
-    return lifts[0] in ("", lifts[1]) and early.sees == other.sees and _stands_for(early) == _stands_for(other)
-
-
-def _stands_for(timer: Timer) -> str:
-    """Returns what there is one such timer for: without `per`, each member of what it counts from."""
-    return timer.per.text if timer.per is not None else timer.start.thing if timer.start is not None else ""
+    return lifts[0] in ("", lifts[1]) and early.sees == other.sees and str(early.per) == str(other.per)

@@ -175,8 +175,10 @@ def narrowed(subject: Subject, quantity: Quantity, high: Fraction) -> Edit | Non
 
 
 def raised(subject: Subject, quantity: Quantity, low: Fraction) -> Edit | None:
-    """Returns the edit to another lower end where a range stands, another value where one value stands."""
+    """Returns the edit to another lower end where a range stands, or another value where all of it is lower."""
     old = repairs.text_at(subject.sources, quantity.place)
+    if quantity.high <= low:
+        return repairs.change(subject, quantity, low)
     if old is None or quantity.exact or ".." not in old:
         return repairs.change(subject, quantity, low) if quantity.exact else None
     first, _, high = old.partition("..")

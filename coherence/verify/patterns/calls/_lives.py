@@ -34,6 +34,7 @@ class Life:
     """A thing that is ended: by what, the seconds that a life is given and needs, and how it comes back.
 
     `stated`: the time after which it is ended, in the design; `renewed`: something may keep its end from coming.
+    `lifted`: an event that is none of what the thing does, and may lift its end before.
     """
 
     ender: str
@@ -45,6 +46,7 @@ class Life:
     back: tuple[RetryPolicy, ...]  # calls that try again; none: it returns by itself
     comes_back: tuple[Place, ...] = ()
     renewed: bool = False
+    lifted: str = ""
     apart: Fraction | None = None  # the shortest time between two ends by a clock of its own; None: from each start
 
     @property
@@ -161,6 +163,13 @@ def needed(timer: Timer | None, component: Component) -> tuple[DurationInterval,
     if not chosen:
         return None
     return in_turn(chosen[:-1]), DurationInterval(chosen[-1].low, chosen[-1].high)
+
+
+def lifted_elsewhere(timer: Timer, component: Component) -> str:
+    """Returns the event that lifts a timer, where it is none of what the thing does; else nothing."""
+    unless = timer.unless
+    own = unless is not None and unless.kind in ("starts", "ends") and unless.thing == component.name
+    return "" if unless is None or (own and unless.activity in ("", *(component.takes or ()))) else unless.text
 
 
 def from_its_start(timer: Timer, component: Component) -> bool:

@@ -63,6 +63,7 @@ from coherence.verify.patterns.calls._lives import (
     Life,
     checkpoint,
     from_its_start,
+    lifted_elsewhere,
     needed,
     of_recurrence,
     other_ends,
@@ -75,6 +76,7 @@ from coherence.verify.timers.firing import lease as lease_of
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+NOT_LIFTED = "'{}' does not come before {} fires"
 LAST_CHECKPOINT = "a life goes on where the last checkpoint was written"
 
 
@@ -165,6 +167,7 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
     life = Life(
         timer.name, timer.after, component, given, *need, () if returns else back,
         _comes_back(component, timer, () if returns else back), renewed=timer.renew is not None,
+        lifted=lifted_elsewhere(timer, component),
     )  # fmt: skip
     answer = _answer(subject, known(subject), life, of)
     if timer.renew is not None:
@@ -253,9 +256,7 @@ def _alone(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
     if life.given.high is None and life.apart is not None:
         needs = f"needs how soon {life.ender} ends {life.component.name} again: it needs {render_seconds(most)}"
         return QUESTION.undecided(f"{needs}, and {render_seconds(given)} may be all", _places(life), of)
-    never = (
-        least >= upper(life.given) and life.most_progress() == 0 and not life.renewed and not _may_begin(subject, life)
-    )
+    never = least >= upper(life.given) and life.most_progress() == 0 and not _may_begin(subject, life)
     return _never(subject, life, of, numbers, certain=never)
 
 
@@ -304,7 +305,11 @@ def _never(subject: Subject, life: Life, of: tuple[str, ...], numbers: Numbers, 
         message = f"{life.ender} ends {name} after {given}, but {needs}, and keeps {render_seconds(progress)}: {again}"
     evidence = arithmetic(numbers, witness=_witness(life, lives=min(3, tries) if tries is not None else 3))
     shorter = _repairs(subject, life, Fraction(numbers["needed, most"][0]))
-    return QUESTION.conflict(message, _places(life), of, evidence, certain=certain, repairs=shorter)
+    certain = certain and not life.renewed and not life.lifted
+    assumed = (NOT_LIFTED.format(life.lifted, life.ender),) if life.lifted else ()
+    return QUESTION.conflict(
+        message, _places(life), of, evidence, certain=certain, assumptions=assumed, repairs=shorter
+    )  # fmt: skip
 
 
 def _witness(life: Life, *, lives: int) -> Iterator[Step]:

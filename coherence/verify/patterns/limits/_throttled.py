@@ -22,7 +22,7 @@ from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT
 from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
-from coherence.verify.facts.limits import always_holds, not_followed
+from coherence.verify.facts.limits import always_holds, not_followed, raised
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.loaded_things import is_raised
 from coherence.verify.queues.member_rates import member_rate
@@ -140,7 +140,7 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
         yield question.undecided(f"needs {demand.open}: {message}", places, names)
         return
     witness = (Step(Fraction(0), has), Step(Fraction(60), f"{render_quantity(demand.high * 60)} more are waiting"))
-    repair = repairs.proposal(repairs.change(subject, stated, Fraction(1))) if stated is not None else None
+    repair = repairs.proposal(raised(subject, stated, Fraction(1))) if stated is not None else None
     held = (*held_above(facts, thing, lambda passed: passed > 0),)
     yield question.conflict(
         message, places, names, arithmetic({"asked": (demand.high, "req/s"), "members": (0, "")}, witness=witness),

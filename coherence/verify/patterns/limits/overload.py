@@ -69,7 +69,7 @@ from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT, call_tree, sent_again
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
-from coherence.verify.facts.limits import place_of, undecided_by
+from coherence.verify.facts.limits import place_of, raised, undecided_by
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
 from coherence.verify.queues.member_rates import member_rate
@@ -291,7 +291,7 @@ def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
     enough = math.ceil(station.demand.high / member * Fraction(6, 5)) + 1
     stated = facts.quantities.get(f"{station.thing}.copies")
     if stated is not None:
-        repair = repairs.proposal(repairs.change(subject, stated, Fraction(enough)))
+        repair = repairs.proposal(raised(subject, stated, Fraction(enough)))
         yield from [repair] if repair else []
 
 

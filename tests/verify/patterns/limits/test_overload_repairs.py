@@ -92,3 +92,17 @@ def test_a_try_that_would_have_to_outlast_its_request_is_no_repair(most: int, ea
     longer = text.replace(f"per_try: {each} s", f"per_try: {most // 10 + 1} s")
     assert too_long(longer)
     assert any(own.code == "COH245" and own.verdict is Verdict.CONFLICT for own in findings(longer))
+
+
+@pytest.mark.parametrize(("copies", "repaired"), [("0 .. 5", "1 .. 5"), ("0 .. 1", "1"), ("0", "1")])
+def test_a_range_of_members_keeps_its_upper_end(copies: str, repaired: str) -> None:
+    text = f"""coherence: 1
+workload: {{users: {{rate: 4 req/s}}}}
+components: {{web: {{copies: {copies}, takes: {{answer: 40 ms}}}}}}
+calls: [{{from: users, to: web, deadline: 2 s}}]
+"""
+    (conflict,) = (own for own in findings(text) if own.code == "COH245" and own.verdict is Verdict.CONFLICT)
+    changed = apply(conflict.repairs[0].edits, {FILE: text})
+    assert changed is not None
+    assert f"copies: {repaired}, takes" in changed[FILE]
+    assert not any(own.verdict is Verdict.CONFLICT for own in findings(changed[FILE]))

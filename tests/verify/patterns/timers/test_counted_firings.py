@@ -145,7 +145,7 @@ def test_a_timer_that_another_one_forestalls_spends_nothing() -> None:
     text = """coherence: 1
 components: {x: {copies: 2, returns: always}}
 timers:
-  late: {from: x starts, after: 30 s, per: x, then: tell boss}
+  late: {from: x starts, after: 30 s, then: tell boss}
   kill: {from: x starts, after: 25 s, then: restart x}
 limits: {l: {counts: late, at_most: 1, window: 1 min, when_full: reject}}
 """
