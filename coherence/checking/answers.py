@@ -28,6 +28,7 @@ from coherence.findings.question_input import Subject, repairs_are_asked
 from coherence.findings.registry import QuestionModule
 from coherence.findings.standing_proofs import Prover, spot
 from coherence.language.design import Design
+from coherence.model.caps import lowered
 
 MOST_ANSWERS = 5_000  # of one module about one piece: nobody reads more, and pairs of thousands are millions
 SHARE = 1.5  # of its limit that a question may take which does not look at the clock
@@ -94,9 +95,10 @@ def provers(
         row = design.queries.rows.get((query, module.name))
         if row is not None and any(finding.verdict is Verdict.PROVED for finding in row.value.findings):
             read = row.reads.all()
+            within = lowered(read)
             for question in module.questions:
                 own = [finding for finding in row.value.findings if finding.code == question.code]
-                named = frozenset(name for finding in own for name in finding.of)
+                named = within.union(name for finding in own for name in finding.of)
                 spots = frozenset(spot(place) for finding in own for place in finding.places)
                 by_code[question.code] = Prover(read, question.regardless, named, spots)
     return by_code

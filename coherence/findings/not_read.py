@@ -16,6 +16,7 @@ from coherence.findings.finding import Finding, NotRead
 from coherence.language import names
 from coherence.language.design import Design
 from coherence.language.entries.leaves import DesignLeaf, leaves
+from coherence.model.caps import lowered
 
 POLICIES = ("loops", "calls", "timers", "limits", "promises")
 ANSWERED = ("promises", "limits", "timers")  # what is written to be kept: each is owed an answer
@@ -34,9 +35,10 @@ class Basis:
 
 def basis(reads: ValueReads, findings: Sequence[Finding]) -> Basis:
     """Returns what findings were computed from, and what they speak of."""
-    named = frozenset(name for finding in findings for name in finding.of)
+    read = reads.all()
+    named = lowered(read).union(name for finding in findings for name in finding.of)
     spots = frozenset((place.file, place.line) for finding in findings for place in finding.places)
-    return Basis(reads.all(), named, spots, tuple(dict.fromkeys(finding.code for finding in findings)))
+    return Basis(read, named, spots, tuple(dict.fromkeys(finding.code for finding in findings)))
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ class Limit(Record):
     when_full: Word | None = key(
         word("wait", "reject", "evict and redo", "fail and lose"),
         also="on_full overflow on_limit action",
-        means="what becomes of the one that comes at the cap", without="it is asked for where an answer rests on it",
+        means="what becomes of the one that comes at the cap: of what a loop writes, as much as fits comes there",
+        without="it is asked for where an answer rests on it",
     )  # fmt: skip
     refused: Word | None = key(
         word("count", "do not count"), means="whether a window counts what it refuses",

@@ -13,11 +13,11 @@ from coherence.language import catalogue, names
 from coherence.language.call_cases import weight_path
 from coherence.language.design import Component
 from coherence.language.document import Scalar, Table
-from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions import ExpressionError, parse
 from coherence.language.expressions.tree import Name, Rename, Tree, rename
 from coherence.language.schema_kinds import Formula, Quantity, Reading
 from coherence.language.value_kinds import parse_quantity
+from coherence.model.caps import capped
 from coherence.model.draft import ModelDraft
 from coherence.model.model import EVERYTHING, Command, Interval, State, interval
 
@@ -188,7 +188,7 @@ def _part_state(draft: ModelDraft, component: Component, name: str, block: objec
         State,
         path=lambda: path,
         initial=lambda: _part_start(draft, component, block),
-        range=lambda: _within_buffer(draft, path, _range(block, draft.reading)),
+        range=lambda: capped(draft.design, path, _range(block, draft.reading), ("reject",)),
         next=lambda: following,
         flow=lambda: flow,
         step=lambda: step.low if step else None,
@@ -196,17 +196,6 @@ def _part_state(draft: ModelDraft, component: Component, name: str, block: objec
         dimension=lambda: _unit(block),
         place=lambda: component.place,
     )
-
-
-def _within_buffer(draft: ModelDraft, path: str, stated: Interval) -> Interval:
-    """Returns the range of a state of a part, up to the least limit that refuses what goes beyond, at every time."""
-    ends = [stated.high] if stated.high is not None else []
-    for limit in draft.design.limits.values():
-        partly = limit.per or limit.during or limit.scope or limit.window or limit.actions
-        if limit.rejects and not partly and limit.counts and limit.counts.tree == Name(path):
-            most = most_allowed(draft.design, limit)
-            ends += [most.low] if most is not None and most.exact else []
-    return Interval(stated.low, min(ends, default=None))
 
 
 def _part_start(draft: ModelDraft, component: Component, block: Table) -> Interval:

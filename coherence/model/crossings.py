@@ -20,6 +20,7 @@ from coherence.language.expressions.tree import Call, Held, Tree, names, walk
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
 from coherence.model.boundary_gains import written_signal
+from coherence.model.caps import capped, has_caps
 from coherence.model.draft import ModelDraft
 from coherence.model.model import EVERYTHING, Interval, Model, State, StateSwitch, interval
 from coherence.model.sampled_loops import command_delay, read_by, stated_bounds, writers_of
@@ -89,7 +90,12 @@ def _states(model: Model, draft: ModelDraft, loop: Loop) -> list[State]:
         assert laws.law_of(loop) == "set"
         assert written_signal(draft, loop) == path
         assert isinstance(actuation.to, Quantity)
-        return switch(None, stated_bounds(loop).clip(actuation.to.low), stays=True)
+        bounds = stated_bounds(loop)
+        with unnoted():
+            within = has_caps(draft.design, path, _begins(model, path, loop), [bounds])
+        return switch(
+            None, (capped(draft.design, path, bounds) if within else bounds).clip(actuation.to.low), stays=True
+        )
 
     return [mode, _state(path, lambda: _begins(model, path, loop), loop, sets)]
 

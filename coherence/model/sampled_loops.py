@@ -20,6 +20,7 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
 from coherence.model.boundaries import Sight, command_delays, later, reading_delays
 from coherence.model.boundary_gains import add_effects, command_path, make_room, seen_at, written_signal
+from coherence.model.caps import within_caps
 from coherence.model.draft import ModelDraft
 from coherence.model.model import (  # fmt: skip
     EVERYTHING,
@@ -338,10 +339,15 @@ def add_commands(draft: ModelDraft, every: tuple[SampledLoop, ...]) -> tuple[Sam
     written: dict[str, list[SampledLoop]] = {}
     for loop in (loop for loop in loops if loop.signal):
         written.setdefault(loop.signal, []).append(loop)
+    within: dict[str, SampledLoop] = {}
     for path, writers in written.items():
-        constant = draft.constants.pop(path, None)
+        known, constant = draft.commands.get(path), draft.constants.pop(path, None)
         draft.outputs.pop(path, None)
-        draft.commands[path] = _command(draft.commands.get(path), constant, writers)
+        start = _stated_start(known, constant, writers)
+        bounded = within_caps(draft.design, writers, start if start != EVERYTHING else None)
+        within |= {loop.name: loop for loop in bounded}
+        draft.commands[path] = _command(known, constant, bounded)
+    loops = tuple(within.get(loop.name, loop) for loop in loops)
     for path, command in draft.commands.items():
         if path not in written and command.initial == EVERYTHING:
             draft.commands[path] = with_changes(command, initial=_bounded(()))
@@ -364,12 +370,16 @@ def _command(known: Command | None, constant: Constant | None, writers: Sequence
 
 
 def _begins(known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]) -> Interval:
-    """Returns where a written signal begins: as the last writer states it, else as declared, else in all bounds."""
+    """Returns where a written signal begins: as it is stated, else in all bounds."""
+    start = _stated_start(known, constant, writers)
+    return _bounded(writers) if start == EVERYTHING else start
+
+
+def _stated_start(known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]) -> Interval:
+    """Returns where a written signal begins as the last writer states it, else as it is declared."""
     stated = [start for loop in writers if (start := _initial(loop)) is not None]
     declared = known.initial if known else constant.range if constant else EVERYTHING
-    if stated:
-        declared = stated[-1]
-    return _bounded(writers) if declared == EVERYTHING else declared
+    return stated[-1] if stated else declared
 
 
 def _bounded(writers: Sequence[SampledLoop]) -> Interval:

@@ -108,19 +108,19 @@ def _answer(question: Question, subject: Subject, promise: Promise) -> Finding:
 
 
 def _within_limits(question: Question, subject: Subject, promise: Promise, places: tuple[Place, ...]) -> Finding | None:
-    """Returns what to ask where no run breaks the promise within the limits on what loops write; else None."""
+    """Returns what to ask where no run breaks the promise if limits on what loops write turn away; else None."""
     from coherence.verify.promises.within_limits import within_limits  # only where a run breaks a promise beside limits
 
     within = within_limits(subject.design, subject.model, condition_of(subject.model, promise))
     if within is None:
         return None
-    design, limits, writers = within
+    design, limits = within
     if _answer(question, replace(subject, design=design), promise).verdict is Verdict.CONFLICT:
         return None
-    bounds = " and ".join(f"{limit.at_most} ({limit.name})" for limit in limits)
-    needs = f"needs bounds of {' and '.join(writers)} up to {bounds}, or no limit: beyond it {promise.text} is broken"
-    where = (*places, *(limit.place.labelled("turns away what is beyond") for limit in limits))
-    return question.undecided(needs, where, (promise.name, *writers, *(limit.name for limit in limits)))
+    names = [limit.name for limit in limits]
+    needs = f"needs `when_full` of {' and '.join(names)}: unless nothing comes beyond, {promise.text} is broken"
+    where = (*places, *(limit.place.labelled("may turn away what is beyond") for limit in limits))
+    return question.undecided(needs, where, (promise.name, *names))
 
 
 def _in_floats(question: Question, subject: Subject, promise: Promise, places: tuple[Place, ...]) -> Finding | None:
