@@ -264,6 +264,10 @@ class Loop(Record):
     per: Word | None = key(
         NAME_KIND, means="one such loop stands for each member of this component", without="there is one"
     )
+    intended: Word | None = key(
+        TEXT, without="it is a finding",
+        means="why it is meant to go on and off for ever (a cleaner between two marks): such a cycle is a note",
+    )  # fmt: skip
     contact: Word | None = key(TEXT, also="owner team", means="who answers for the loop", for_people=True)
     logs: Any = key(listing(TEXT, or_one=True), means="where its decisions are recorded", for_people=True)
     note: Word | None = key(TEXT, means=NOTE, for_people=True)

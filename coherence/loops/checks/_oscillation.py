@@ -13,6 +13,7 @@ from coherence.base.places import Place
 from coherence.base.watchdog import TimeOverError
 from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question, Subject, details_are_asked, repairs_are_asked
+from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Call, walk
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
@@ -37,6 +38,7 @@ from coherence.verify.promises.enclosed_promises import point, resting
 
 Ranges = Mapping[str, tuple[float, float]]
 Numbers = dict[str, tuple[Fraction | float | int, str]]
+CYCLE = "return map, and execution"  # how a cycle of flows is confirmed
 
 
 def loop_findings(question: Question, subject: Subject) -> Iterator[Finding]:
@@ -44,7 +46,22 @@ def loop_findings(question: Question, subject: Subject) -> Iterator[Finding]:
     decide nothing roots and a run in floats.
     """
     for number in range(len(groups(subject))):
-        yield loop_finding(question, subject, number)
+        yield as_intended(question, subject.design, loop_finding(question, subject, number))
+
+
+def as_intended(question: Question, design: Design, finding: Finding) -> Finding:
+    """Returns the conflict of an exact cycle as a note where each of its loops is meant to go on for ever.
+
+    What grows, or is not known to recur, stays a conflict.
+    """
+    loops = [design.loops[name] for name in finding.of if name in design.loops]
+    reasons = [loop.intended for loop in loops if loop.intended is not None]
+    why = "; ".join(dict.fromkeys(reason.text for reason in reasons))
+    cycles = finding.evidence.method.endswith(CYCLE) or finding.evidence.grade is Grade.PROVED
+    if finding.verdict is not Verdict.CONFLICT or not cycles or not loops or len(reasons) < len(loops):
+        return finding
+    places = (*finding.places, *(reason.place.labelled("as intended") for reason in reasons))
+    return question.note(f"{finding.message}, as intended: {why}", places, finding.of, finding.evidence)
 
 
 def loop_finding(question: Question, subject: Subject, number: int) -> Finding:
@@ -167,7 +184,7 @@ def _of_group(question: Question, subject: Subject, model: Model, paths: Sequenc
     readings = () if rests else _readings(model, paths, deadline)
     cycle = next((reading for reading in readings if reading.confirmed), None)
     if cycle is not None:
-        return _on_cycle(question, name, places, of, cycle)
+        return as_intended(question, model.design, _on_cycle(question, name, places, of, cycle))
     known = persistence.render() if persistence is not None else answer.reason
     if switching:
         known = "; ".join(filter(None, (known, *(f"from its own start: {reading.reason}" for reading in readings))))
@@ -221,7 +238,7 @@ def _on_cycle(
     ends = {path: (low, high) for path, low, high in cycle.ranges if high > low}
     numbers: Numbers = {"period": (cycle.period, "s")}
     numbers |= {f"{path} {end}": (value, "") for path in ends for end, value in _ends(ends[path])}
-    evidence = Evidence(Grade.SIMULATED, f"{cycle.method} return map, and execution", numbers=numbers)
+    evidence = Evidence(Grade.SIMULATED, f"{cycle.method} {CYCLE}", numbers=numbers)
     every = render_seconds(float(f"{cycle.period:.4g}"))
     settles = _settles(cycle.loop.split(", "))
     message = f"{name} never {settles}: {_moves(ends)}, every {every}"

@@ -36,6 +36,8 @@ loops:
 
 ## Instead
 Hold decreases for longer than the loop's delay: `timescale: {period: 15 s, hold_down: 15 s}`.
+A loop that is meant to go on and off for ever, as a cleaner between two marks is under what fills it all the time, says
+so: `intended: why`.  Where each loop of a cycle does, the cycle is a note; promises say how far it may go (COH220).
 
 ## Source
 Kubernetes documentation, Horizontal Pod Autoscaling, algorithm details; discrete integrator with d
