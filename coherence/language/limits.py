@@ -85,3 +85,8 @@ class Limit(Record):
     def rejects(self) -> bool:
         """Returns whether it turns away what comes at the cap."""
         return self.when_full is not None and self.when_full.text == "reject"
+
+    @property
+    def loses(self) -> bool:
+        """Returns whether what comes at the cap fails and is lost."""
+        return self.when_full is not None and self.when_full.text == "fail and lose"

@@ -279,6 +279,7 @@ def scalers(facts: DesignFacts, thing: str) -> list[str]:
 
 
 PLACED = "each of {} finds a place"
+STARTED = "each new member of {} is ready some day"
 
 
 def as_many(facts: DesignFacts, thing: str, most: int) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissio
 
 MOST_NODES = 500
 ROOM = "nothing else takes room on these places"
+ADDED = "places are added when a member finds none, and not otherwise"
 
 
 @dataclass(frozen=True)

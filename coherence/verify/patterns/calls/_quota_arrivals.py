@@ -13,9 +13,11 @@ from fractions import Fraction
 
 from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
-from coherence.findings.finding import Finding
-from coherence.findings.question_input import Certificate, Question, arithmetic, rational
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
+from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.roles import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
@@ -27,6 +29,7 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import in_flight_limits
 from coherence.verify.patterns.calls._quota_sends import Quota
 from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.queues.offered_load import peak_rate
 
 REFUSES = "a try of {} fails by {} alone"
 TURNS_AWAY = ("wait", "reject")
@@ -145,17 +148,81 @@ def _turns_away(limit: Limit) -> bool:
 
 def _by_arrivals(facts: DesignFacts, quota: Quota, workload: Workload, way: Way) -> WindowBound | None:
     """Returns what regular arrivals send straight to the callee: nothing delays one of them more than another."""
-    plan, arrivals = way[-1], workload.arrivals
-    regular = arrivals is not None and not isinstance(arrivals, Randomness) and arrivals.text == "regular"
+    plan = way[-1]
     calls = [call for call in facts.design.calls if call.caller is not None and call.caller.text == workload.name]
     delayed = _times_out(plan) or in_flight_limits(facts.design, {workload.name, f"{workload.name}.requests"})
-    if not regular or workload.burst is not None or len(way) > 1 or len(calls) > 1 or delayed:
+    if not _is_regular(workload) or len(way) > 1 or len(calls) > 1 or delayed:
         return None
     if not isinstance(workload.rate, Quantity) or _waits_for_quota(quota):
         return None
-    most = math.floor(quota.window * workload.rate.high) + 1
-    message = f"{workload.name} come regularly, {workload.rate}"
+    most, burst = math.floor(quota.window * workload.rate.high) + 1, workload.burst
+    if burst is None or burst.rate is None:
+        return WindowBound(Fraction(most), f"{workload.name} come regularly, {workload.rate}")
+    some, lasts = _bursts(workload, quota.window)
+    most += some * (math.floor(burst.rate.high * lasts) + 1)
+    message = f"{workload.name} come regularly, {workload.rate}, in bursts {burst.rate}"
     return WindowBound(Fraction(most), message)
+
+
+def _is_regular(workload: Workload) -> bool:
+    arrivals = workload.arrivals
+    return arrivals is not None and not isinstance(arrivals, Randomness) and arrivals.text == "regular"
+
+
+def _bursts(workload: Workload, window: Fraction) -> tuple[int, Fraction]:
+    """Returns how many bursts of a workload a window may touch, and how long it has of each at most."""
+    burst = workload.burst
+    lasts = burst.lasts.high if burst is not None and burst.lasts is not None else Fraction(0)
+    every = burst.every.low if burst is not None and burst.every is not None else Fraction(0)
+    return math.floor((window + lasts) / every) + 1 if every > 0 else 1, min(window, lasts)
+
+
+def lost(
+    question: Question, subject: Subject, quota: Quota, places: tuple[Place, ...], held: tuple[str, ...]
+) -> Finding:
+    """Answers about a quota whose requests are lost where it is full: more come in a window, or it is not known.
+
+    `held`: what may let fewer of them through before they get there.
+    """
+    design, workloads = subject.design, [workload for workload, _ in quota.flows]
+    most = sum((_come(workload, quota.window) for workload in workloads), Fraction(0))
+    span, allowed = render_seconds(quota.window), render_quantity(quota.most)
+    names = " and ".join(dict.fromkeys(workload.name for workload in workloads))
+    if most <= quota.most:
+        even = all(_is_regular(workload) for workload in workloads)
+        lacking = "how many are sent twice or held back" if even else f"how even {names} come (`arrivals: regular`)"
+        needs = (
+            f"needs {lacking}: {render_quantity(most)} in {span} by their rates, {allowed} are allowed, more are lost"
+        )
+        return question.undecided(needs, places, quota.of)
+    excess = render_quantity(most - quota.most)
+    message = (
+        f"{render_quantity(most)} of {names} come in {span}, {quota.limit.name} allows {allowed}: {excess} are lost"
+    )
+    witness = (
+        Step(Fraction(0), f"the busiest {span} of {names} begin"),
+        Step(quota.window, f"{render_quantity(most)} have come, {allowed} have been answered, {excess} failed"),
+    )
+    stated = most_allowed(design, quota.limit)
+    repair = (
+        repairs.proposal(repairs.change(subject, stated, Fraction(math.ceil(most)))) if stated is not None else None
+    )
+    return question.conflict(
+        message, places, quota.of, arithmetic({"come": (most, ""), "quota": (quota.most, "")}, witness=witness),
+        certain=False, assumptions=held, repairs=[repair] if repair is not None else [],
+    )  # fmt: skip
+
+
+def _come(workload: Workload, window: Fraction) -> Fraction:
+    """Returns how many come by their rate in the busiest window."""
+    rate, burst = workload.rate, workload.burst
+    usual = rate.high if rate is not None else Fraction(0)
+    if burst is None or burst.rate is None or burst.lasts is None or burst.rate.high <= usual:
+        return max(usual, peak_rate(workload)) * window
+    lasts, every = burst.lasts.high, burst.every.low if burst.every is not None else None
+    whole = math.floor(window / every) if every else 0
+    in_bursts = whole * lasts + min(lasts, window - whole * every if every else window)
+    return usual * window + (burst.rate.high - usual) * min(in_bursts, window)
 
 
 def _waits_for_quota(quota: Quota) -> bool:

@@ -49,7 +49,7 @@ class Quota:
 def quota_of(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     """Returns the quota that a limit is; None where it refuses nothing, or counts something else than sends."""
     most, window = most_allowed(subject.design, limit), limit.window
-    refuses = limit.when_full is None or limit.rejects
+    refuses = limit.when_full is None or limit.rejects or limit.loses
     if not refuses or most is None or not isinstance(window, Quantity) or limit.per is not None:
         return None
     if window.low <= 0:
@@ -65,7 +65,9 @@ def quota_of(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     unstated = tuple(name for name in unstated_sources(subject.design, callee) if caller is None or name == caller)
     timed = tuple(dict.fromkeys(plan for _, way in flows for plan in _timed(way)))
     late = tuple(p for p in timed if p.limit is not None and tree.work[p.callee].answer.most > p.limit.low)
-    return Quota(limit, most, callee, most.low, window.high, flows, share, unstated, timed, late) if flows else None
+    if not (flows or (limit.loses and unstated)):
+        return None
+    return Quota(limit, most, callee, most.low, window.high, flows, share, unstated, timed, late)
 
 
 def _timed(way: Way) -> Iterator[RetryPolicy]:

@@ -12,6 +12,8 @@ of all workloads, and A, the sends that each becomes while every one is refused.
   that fills it is shown; without one it is asked for.
   Where the limit says `refused: do not count`, it empties again, and nothing is claimed; where it says nothing, the
   conflict assumes `count` (a run does not count what is refused).
+- `when_full: fail and lose`: what comes in the busiest window, of stated bursts too, is lost beyond q, whoever tries
+  again; by rates below q chance may lose some, and `arrivals: regular` is asked for.
 - lambda A W <= q: no retries can fill it (with the stated burst as well, where there is one); asked where somebody else
   sends there, of whom no workload says how often, and where answers may come after the time limit of a try and what
   is asked for again could fill it.  A proof assumes that tries of which nothing is said are answered in time, and
@@ -103,7 +105,8 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
     if never is not None:
         yield never
         return
-    for finding in _judged(subject, quota) if quota.limit.when_full is not None else _unsaid(subject, quota):
+    judge = _lost if quota.limit.loses else _judged if quota.limit.when_full is not None else _unsaid
+    for finding in judge(subject, quota):
         if quota.share and finding.verdict is not Verdict.PROVED:
             yield QUESTION.undecided(f"needs {quota.share}", _places(quota), quota.of)
         else:
@@ -128,8 +131,7 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
     elif any(plan.backoff.answered and plan.retries for plan in quota.plans):
         return
     elif again is not None and again <= quota.rate and quota.unstated:
-        needs = f"needs the rate of {' and '.join(quota.unstated)} (`workload:`), who also sends to {quota.callee}"
-        yield QUESTION.undecided(needs, _places(quota), quota.of)
+        yield _rates_needed(quota)
     elif again is not None and again <= quota.rate and (needs := _too_late(quota)):
         yield QUESTION.undecided(needs, _places(quota), quota.of)
     elif again is not None and again <= quota.rate:
@@ -158,11 +160,29 @@ def _never_full(subject: Subject, quota: Quota) -> Finding | None:
     return never_full(QUESTION, known(subject), quota, _places(quota), _numbers(quota))
 
 
-def _first_tries(conflict: Finding, subject: Subject, quota: Quota) -> Finding:
-    """Returns a conflict of first tries; possible where something above the callee may pass on fewer of them."""
+def _lost(subject: Subject, quota: Quota) -> Iterator[Finding]:
+    """Yields the answer about a quota beyond which requests are lost, whoever tries again."""
+    from coherence.verify.patterns.calls._quota_arrivals import lost
+
+    finding = lost(QUESTION, subject, quota, _places(quota), _held(subject, quota))
+    yield _rates_needed(quota) if finding.verdict is Verdict.UNDECIDED and quota.unstated else finding
+
+
+def _rates_needed(quota: Quota) -> Finding:
+    needs = f"needs the rate of {' and '.join(quota.unstated)} (`workload:`), who also sends to {quota.callee}"
+    return QUESTION.undecided(needs, _places(quota), quota.of)
+
+
+def _held(subject: Subject, quota: Quota) -> tuple[str, ...]:
+    """Returns what above the callee may pass on fewer requests than the quota allows."""
     from coherence.verify.queues.let_through import held_above
 
-    held = tuple(held_above(known(subject), quota.callee, lambda passed: passed > quota.rate))
+    return tuple(held_above(known(subject), quota.callee, lambda passed: passed > quota.rate))
+
+
+def _first_tries(conflict: Finding, subject: Subject, quota: Quota) -> Finding:
+    """Returns a conflict of first tries; possible where something above the callee may pass on fewer of them."""
+    held = _held(subject, quota)
     if not held:
         return conflict
     stated = dict.fromkeys((*conflict.assumptions, *held))

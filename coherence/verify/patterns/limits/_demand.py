@@ -37,7 +37,10 @@ def demand(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
     assert limit.counts is not None
     counts = facts.tree(limit.counts.tree)
     window = limit.window if _is_rate(facts, limit, counts) else None
-    if window is not None and counted_sends(facts.design, limit.counts.tree)[0] is not None:
+    callee = counted_sends(facts.design, limit.counts.tree)[0]
+    called = any(call.callee is not None and call.callee.text == callee for call in facts.design.calls)
+    loses = called and limit.loses and limit.window is not None and limit.per is None
+    if callee is not None and (window is not None or loses):
         return  # `quota_retries` judges sends
     if isinstance(window, Quantity):
         facts.put(f"{limit.name}.window", window)
@@ -87,11 +90,7 @@ def _consequence(question: Question, facts: DesignFacts, limit: Limit, missing: 
     assert limit.counts is not None
     computed = not isinstance(limit.counts.tree, Name)
     declared = [path for path in missing if path.partition(".")[0] in facts.design.components]
-    lost = (
-        limit.when_full is not None
-        and limit.when_full.text == "fail and lose"
-        and not counts_events(facts.design, limit)
-    )
+    lost = limit.loses and not counts_events(facts.design, limit)
     if lost or (computed and declared and limit.when_full is None):
         place = limit.counts.place.labelled("what it counts")
         yield question.undecided(f"needs {_spoken((declared or list(missing))[0])}", (place,), (limit.name,))

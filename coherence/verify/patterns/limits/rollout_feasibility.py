@@ -5,7 +5,8 @@ A rolling update goes on when it may take one copy away (the cap on `X.down`, ro
 extra (the cap on `X.extra` is at least 1) and there is room for one: of what a copy needs, of the devices of the tier
 that it runs on, where copies lie in places in one of these, under their rules.  Every number of copies in the range
 is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the second to 1; where both are stated
-as 0, its API server rejects the update.
+as 0, its API server rejects the update.  A promise `eventually X.old == 0` is kept where an update can go on, each new
+copy is ready some day (a probe that kills it before refutes that) and no further update begins.
 
 ## Why it hurts
 25 % of one copy rounds up to one extra and down to none away.  With every accelerator taken the extra one stays
@@ -44,19 +45,21 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Limit, needed
 from coherence.language.expressions import names as used
 from coherence.language.expressions.lower_smt import real
-from coherence.language.expressions.tree import Name
+from coherence.language.expressions.tree import Compare, Name, Number
+from coherence.language.sentences import Promise
 from coherence.language.words import STATES
-from coherence.verify.facts.design_facts import DesignFacts, copies, known
+from coherence.verify.facts.design_facts import STARTED, DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
 from coherence.verify.jobs.capacity import Room, room_for_one, room_on_tier, supplies
 from coherence.verify.patterns.writers._pair import Numbers
 
-QUESTION = Question("COH212", "rollout-feasibility", "ai.04 runtime control coherence")
+QUESTION = Question("COH212", "rollout-feasibility", "ai.04 runtime control coherence", regardless=frozenset({"stop"}))
 QUESTIONS = (QUESTION,)
 EXTRA, AWAY, OLD = STATES["extra"], ("down", "unavailable", "gone"), STATES["old"]
 PARTS = {EXTRA: "rolling_update_surge", AWAY: "rolling_update_unavailable"}  # which say what they count
 MANY = 10**6  # copies of which any share above 0 % is at least one
 MOST_COPIES = 10_000
+LAST = "no further update of {} begins meanwhile"
 FENCEPOST = "where both caps round to 0, one copy may go (as Kubernetes does)"
 
 
@@ -209,14 +212,16 @@ def _judged(
             lacks_number=open_[0].room.lacks_number,
         )
     else:
-        yield _proved(rollout, cases, places)
+        yield _proved(subject, rollout, cases, places)
 
 
-def _proved(rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...]) -> Finding:
+def _proved(subject: Subject, rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...]) -> Finding:
     zero = any(case.both_zero for case in cases)
     by_room = [case for case in cases if case.away < 1 <= case.extra and case.room.what != "places"]
     claims = [f"(or (>= {real(c.away)} 1.0) (< {real(c.extra)} 1.0) {c.room.claim})" for c in cases]
+    done = [promise for promise in subject.design.promises.values() if _is_end(promise, rollout.thing)]
     assumptions = [
+        *([STARTED.format(rollout.thing), LAST.format(rollout.thing)] if done else []),
         *([FENCEPOST] if zero else []),
         *(["the room left is usable by one more copy: it is not split over places"] if by_room else []),
         *dict.fromkeys(case.room.assumed for case in by_room if case.room.assumed),
@@ -227,9 +232,19 @@ def _proved(rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...
         "may be extra": (cases[0].extra, ""),
     }
     evidence = arithmetic(numbers, certificate=Certificate(claim=f"(and true {' '.join(claims)})").script())
-    return QUESTION.proved(
-        f"an update of {rollout.thing} can always go on", places, rollout.of, evidence, assumptions=assumptions
-    )
+    message = f"an update of {rollout.thing} can always go on"
+    also, names = (promise.place.labelled("so this is kept") for promise in done), (promise.name for promise in done)
+    return QUESTION.proved(message, (*places, *also), (*rollout.of, *names), evidence, assumptions=assumptions)
+
+
+def _is_end(promise: Promise, thing: str) -> bool:
+    """Decides whether a promise says that an update of a thing comes to its end: `eventually web.old == 0`."""
+    if promise.kind != "eventually" or promise.condition is None:
+        return False
+    match promise.condition.tree:
+        case Compare(op="==" | "<=", left=Name(path=path), right=Number(value=value)):
+            return value == 0 and path in {f"{thing}.{word}" for word in OLD}
+    return False
 
 
 def _conflict(

@@ -11,6 +11,10 @@ only one has any.
 
 A place has what the component of its name states of a resource that somebody needs.
 
+Several things that hold room of the same places, or of the members of one thing (`node: {copies: 8, gpu: 8}`), come in
+any order, each member to any place that has room for it: a state of the others in which each place has too little left
+for a member is looked for by a solver, over whole members.  Of a job it is one member, beside things that stay.
+
 Places that are not selected (`placement: {web: [only on zone a or b, not on node n3]}`) take no member and count for
 no rule; those closed by a taint (`taint: gpu` of a place) take none of a thing that does not bear it (`tolerates gpu`),
 and count still, as Kubernetes counts them.  Where a loop evicts members, they may go from wherever they are.
@@ -36,13 +40,14 @@ loops:
 
 ## Source
 bingzheliu/Kivi, failure case C3 (this example, run on a real cluster by its authors).  kubernetes/kubernetes#116118
-(a node that is tainted counts).  Kubernetes documentation, Pod Topology Spread Constraints: maxSkew, DoNotSchedule and
-ScheduleAnyway.
+(a node that is tainted counts).  pytorch/ci-infra#696 (small pods on both sockets).  Kubernetes documentation, Pod
+Topology Spread Constraints: maxSkew, DoNotSchedule and ScheduleAnyway.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 from coherence.base.places import Place
@@ -81,7 +86,7 @@ from coherence.verify.jobs.placement import (
 )
 from coherence.verify.jobs.placing import shown, total
 from coherence.verify.jobs.selectors import STAY, TAINT, is_selective
-from coherence.verify.jobs.sites import ROOM, Cluster, cluster, crowded
+from coherence.verify.jobs.sites import ADDED, ROOM, Cluster, cluster, crowded
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 QUESTION = Question("COH227", "placement-feasibility", "ai.04 runtime control coherence")
@@ -89,23 +94,33 @@ QUESTIONS = (QUESTION,)
 MOST_MEMBERS = 300
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, NONE)
 DOWN = "scale-down takes from a fullest place (as a ReplicaSet does)"
-ADDED = "places are added when a member finds none, and not otherwise"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per thing that has a must among its placement rules, or that some place does not take."""
     design = subject.design
-    if not design.places:
-        return
-    for thing in dict.fromkeys((*design.placement, *_needing(subject))):
-        stated = _restrictions(subject, thing)
-        if not stated:
-            continue
+    for thing in dict.fromkeys((*(design.placement if design.places else ()), *_needing(subject))):
+        waits = thing in design.jobs and thing not in (*design.placement, *design.components)
+        stated = [] if waits else _restrictions(subject, thing)
         try:
-            yield _answer(subject, known(subject), thing, stated)
+            if stated:
+                yield _answer(subject, known(subject), thing, stated)
+            else:
+                yield from _beside_others(subject, thing)
         except NeedsError as error:
-            where = (error.place or stated[0]).labelled("where its members go")
-            yield QUESTION.undecided(error.needs, (where,), (thing,))
+            owner = design.components.get(thing) or design.jobs.get(thing)
+            where = error.place or (stated[0] if stated else None) or (owner.place if owner else None)
+            yield QUESTION.undecided(error.needs, (where.labelled("where its members go"),) if where else (), (thing,))
+
+
+def _beside_others(subject: Subject, thing: str, where: Sequence[Place] = ()) -> Iterator[Finding]:
+    """Yields whether a thing finds a place wherever others lie that hold room of the same places."""
+    from coherence.verify.patterns.placement._shared_places import answer, shared_places
+
+    facts = known(subject)
+    shared = shared_places(facts, thing)
+    if shared is not None:
+        yield answer(QUESTION, facts, shared, where)
 
 
 def absences(subject: Subject) -> Iterator[Finding]:
@@ -131,10 +146,9 @@ def _restrictions(subject: Subject, thing: str) -> list[Place]:
 
 
 def _needing(subject: Subject) -> Iterator[str]:
-    """Yields components whose members need something that a place offers, where places have taints."""
-    if any(_taints(subject)):
-        offered = {resource for given in subject.design.places.values() for resource in given}
-        yield from (c.name for c in subject.design.components.values() if offered & set(needed(c)))
+    """Yields components and jobs whose members need something."""
+    yield from (component.name for component in subject.design.components.values() if needed(component))
+    yield from (job.name for job in subject.design.jobs.values() if needed(job))
 
 
 def _taints(subject: Subject) -> Iterator[Formula | Word]:
@@ -163,6 +177,11 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
             needs = f"which members {evicts[0]} takes is not followed: without it every number of {thing} has a place"
             return QUESTION.undecided(needs, places, (*of, *evicts))
         held = "" if waiting else _crowding(facts, there, low, high)
+        if held and not there.musts:
+            with suppress(NeedsError):  # then what others hold is not followed at all
+                beside = next(_beside_others(subject, thing, places), None)
+                if beside is not None:
+                    return beside
         if held:
             needs = f"where the {held} that others hold lies is not followed: without them each {thing} has a place"
             return QUESTION.undecided(needs, places, of)

@@ -48,6 +48,7 @@ from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Timer
 from coherence.language.entries.actions import is_harmless
+from coherence.verify.facts.design_facts import STARTED
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import repairs
@@ -78,7 +79,9 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
         return _overrun.harmless(QUESTION, case)
     if case.relation == "unknown":
         return _overrun.undecided(QUESTION, case)
-    return _overrun.conflict(QUESTION, case, repairs=tuple(_repairs(subject, case)))
+    conflict = _overrun.conflict(QUESTION, case, repairs=tuple(_repairs(subject, case)))
+    started = case.timer.unless.thing if case.timer.unless is not None else ""
+    return conflict.refuting(STARTED.format(started)) if started else conflict
 
 
 def _repairs(subject: Subject, case: OverrunCase) -> Iterator[Repair]:
