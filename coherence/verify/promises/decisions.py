@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["LAPS", "MOST_INSTANTS", "Open", "Outcome", "Proved", "Refuted"]
 __all__ += ["condition_of", "decide", "lap_truths", "part_of", "violation", "watched"]
 GRACE = 0.5  # seconds for a last look when the time is over
+EVERY_PHASE = "all phases of {}: what flows until its first sample is among the values from which it begins"
 FEW_STARTS = 8  # of a loop alone: run before a proof is searched
 METHOD = "template invariant, z3"
 DESCENT = "shrinking template sets, z3"
@@ -96,7 +97,7 @@ def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -
     if is_watched(model):
         return _by_every_start(model, promise, condition, deadline)
     if promise.kind in ("always", "never"):
-        return _prove_or_run(model, promise, condition, deadline)
+        return _in_any_phase(model, promise, condition, deadline)
     return _comes_or_runs(model, promise, condition, deadline)
 
 
@@ -109,6 +110,20 @@ def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
         return replace(outcome, certainty=POSSIBLE)
     names = ", ".join(facts)
     return Open(f"needs one value of {names}: a proof reads one end of a range", "it holds at the end that was read")
+
+
+def _in_any_phase(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
+    """Decides by proofs and runs; where times between instants matter, by a proof of a loop that begins at once."""
+    try:
+        return _prove_or_run(model, promise, condition, deadline)
+    except NotCommensurateError:
+        from coherence.verify.promises.any_phase import begun_at_once
+
+        begun = begun_at_once(model, condition, wanted=promise.kind == "always")
+        outcome = _prove_or_run(begun, promise, condition, deadline) if begun is not None else None
+        if not isinstance(outcome, Proved):
+            raise
+        return replace(outcome, assumptions=(EVERY_PHASE.format(model.loops[0].name), *outcome.assumptions))
 
 
 def _prove_or_run(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
