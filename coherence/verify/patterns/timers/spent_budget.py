@@ -61,6 +61,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Limit
+from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import EVERYTHING
@@ -92,6 +93,16 @@ def ask(subject: Subject) -> Iterator[Finding]:
     facts = known(subject)
     for budget in _budgets(facts):
         yield from _of_budget(subject, facts, budget)
+    for limit in subject.design.limits.values() if subject.design.timers else ():
+        yield from _computed(subject.design, limit)
+
+
+def _computed(design: Design, limit: Limit) -> Iterator[Finding]:
+    """Yields that no answer follows what is computed from firings (`2 * flush`): those of one timer are counted."""
+    fired = [] if limit.counts is None else [path for path in names_of(limit.counts.tree) if path in design.timers]
+    if limit.counts is not None and fired and not isinstance(limit.counts.tree, Name):
+        needs = f"needs `counts: {fired[0]}` of {limit.name}: {limit.counts} is not followed"
+        yield QUESTION.undecided(needs, (limit.counts.place.labelled("computed from firings"),), (limit.name, *fired))
 
 
 def _of_budget(subject: Subject, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:
