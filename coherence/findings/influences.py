@@ -39,7 +39,7 @@ from coherence.language.entries.leaves import DesignLeaf, leaves
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Call, Name
 from coherence.language.infrastructure import Boundary
-from coherence.language.roles import role, sends_that_wait, time_of
+from coherence.language.roles import role, time_of, waits_in_window
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import calls_across
 from coherence.language.words import STATES
@@ -152,7 +152,7 @@ def _makes_wait(design: Design, limit: Limit) -> bool:
     in_flight = isinstance(tree, Call) and tree.function == "in flight"
     in_work = isinstance(tree, Name) and tree.path.rpartition(".")[2] in IN_WORK
     at_once = (in_flight or in_work) and (limit.when_full is None or limit.when_full.text == "wait")
-    return at_once or sends_that_wait(design, limit)[0] is not None
+    return at_once or waits_in_window(design, limit)
 
 
 def acts_on_the_way(boundary: Boundary) -> bool:

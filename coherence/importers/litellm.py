@@ -1,11 +1,12 @@
-"""LiteLLM: a call of the proxy to each model of its list, with its time limit, retries, cooldown and request limit.
+"""LiteLLM: a call of the proxy to each model of its list, with its time limit, retries, cooldown and limits of
+requests and tokens.
 
 A model's own `timeout` counts before that of the router, and that before `request_timeout`; retries are those of the
 router, else of `litellm_settings`, else two.  A try that timed out, was refused or limited is made again, which a
 `retry_policy` changes; then come the fallbacks, which are listed.
 
 SOURCE: LiteLLM source (v1.104), router.py, Router.__init__: num_retries (openai.DEFAULT_MAX_RETRIES 2), timeout,
-cooldown_time (DEFAULT_COOLDOWN_TIME_SECONDS 5); documentation, Router: rpm, timeout, allowed_fails.
+cooldown_time (DEFAULT_COOLDOWN_TIME_SECONDS 5); documentation, Router: rpm, tpm, timeout, allowed_fails.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def _tries(scope: list[FieldView], manifest: Manifest) -> Scalar:
 def _model(
     model: FieldView, proxy: str, common: Mapping[str, Scalar | None], cooldown: Scalar | None, sketch: Sketch
 ) -> None:  # fmt: skip
-    """Adds the call to one deployment of a model, with its limit of requests and its cooldown."""
+    """Adds the call to one deployment of a model, with its limits of requests and tokens and its cooldown."""
     parameters, group = model.table("litellm_params"), model.scalar("model_name")
     name = (parameters.scalar("model") if parameters else None) or group
     if parameters is None or name is None:
@@ -99,6 +100,9 @@ def _model(
     most = parameters.whole("rpm", least=1)
     if most is not None:
         sketch.put_limit(f"{thing}_rpm", f"{thing}.requests", most, "reject", window="1 min")
+    tokens = parameters.whole("tpm", least=1)
+    if tokens is not None:
+        sketch.put_limit(f"{thing}_tpm", f"{thing}.tokens", tokens, "reject", window="1 min")
     if cooldown is not None:
         _cooldown(cooldown, thing, sketch)
 

@@ -34,11 +34,12 @@ from coherence.language.names import (
     state_formula,
     state_variable,
 )
-from coherence.language.roles import counted_sends
+from coherence.language.roles import send_count
 from coherence.language.schema_kinds import Formula, Quantity, Reading
 from coherence.language.words import STATES, TIME_IN_QUEUE
 
 UNITE = "give both one unit"
+TOKEN = Dimension((("token", 1),))
 COUNTS_OF_A_THING = frozenset(word for name in STATES for word in STATES[name] if name not in ("sent", "sent again"))
 PAST = ("delayed", "previous")  # of a condition as well as of a number
 SAME = ("min", "max", "abs", "floor", "ceil", "delayed", "mean_over", "previous", "mean", "quantile", "sum of")
@@ -169,18 +170,25 @@ def _check_limit(limit: Limit, design: Design, world: Known, reading: Reading) -
     """
     if limit.counts is None:
         return
-    tree, (callee, caller) = limit.counts.tree, counted_sends(design, limit.counts.tree)
-    sent = callee is not None and (limit.window is not None or caller is None)
-    counted = ONE if sent or _is_count(tree, design) else _Checker(limit.counts, world, Reading()).of(tree)
+    tree, count = limit.counts.tree, send_count(design, limit)
+    sent = count is not None and (limit.window is not None or count.caller is None)
+    plain = TOKEN if count is not None and count.part else ONE
+    counted = plain if sent or _is_count(tree, design) else _Checker(limit.counts, world, Reading()).of(tree)
     timed = _is_wait(tree, design)
     counted = SECOND if timed else counted
     if counted is None:
         return
-    wanted = [SECOND] if timed else [counted, ONE] if limit.window is None or sent else [counted, counted * SECOND, ONE]
+    wanted = [SECOND] if timed else [counted] if sent else [counted, ONE]
+    wanted += [counted * SECOND] if limit.window is not None and not timed and not sent else []
     for stated in (limit.at_most, limit.at_least, limit.but_at_least):
-        if isinstance(stated, Quantity) and stated.high and not any(stated.dimension.fits(one) for one in wanted):
+        if isinstance(stated, Quantity) and stated.high and not _fits(stated.dimension, wanted, sent):
             remedy = "write how many may be sent in which time: `at_most: 60, window: 1 min`" if sent else UNITE
             reading.problem(stated.place, f"{limit.counts} is {counted}, the limit is {stated.dimension}", remedy)
+
+
+def _fits(stated: Dimension, wanted: Sequence[Dimension], sent: bool) -> bool:
+    """Decides whether a cap has a wanted dimension; tokens are no number of what is sent."""
+    return any(stated.fits(one) for one in wanted) and not (sent and stated == TOKEN and TOKEN not in wanted)
 
 
 def _is_wait(tree: Tree, design: Design) -> bool:

@@ -1,4 +1,4 @@
-"""Reads roles: what an activity is to a caller, and what a count counts: members, or sends.
+"""Reads roles: what an activity is to a caller, and what a count counts: members, sends or their tokens.
 
 What an activity is to a caller says its component (`roles: {respond: answer}`), or its use (a timer that starts it
 makes it no part of an answer), or else its name, by this table.  A name that stands nowhere has no role: a question
@@ -7,15 +7,28 @@ to which it may matter asks for one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.base.units import SECOND
 from coherence.language.design import Component, Design, Limit, Timer
+from coherence.language.distributions import quantile_points
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name, Tree
+from coherence.language.names import state_variable
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import ACTIVITIES, COUNTS, STATES
+from coherence.language.words import ACTIVITIES, COUNTS, STATES, TOKENS
+from coherence.language.workloads import Spread2, Workload
 
 SENT = STATES["sent"]  # of a callee: every send to it counts
+OF_WORDS = {word: part for part, words in TOKENS.items() for word in words}
+STATED_BY = {"both": "`prompt` and `answer`, or `tokens`", "prompt": "`prompt`", "answer": "`answer`"}
+COUNTED = "each send counts in {} by the {} tokens of its request when it is sent"
+NAMED = {"both": "prompt and answer", "prompt": "prompt", "answer": "answer"}
+
 RUNS = frozenset({"run", "work", "execute", "execution", "process", "compute"})  # names of a whole life
 _ROLE = {name: role for role, names in ACTIVITIES.items() for name in names}
 
@@ -121,27 +134,126 @@ def counts(word: str, *kinds: str) -> bool:
     return any(word in COUNTS[kind] for kind in kinds)
 
 
-def counted_sends(design: Design, counted: Tree | None) -> tuple[str | None, str | None]:
-    """Returns what is sent to, and the one workload whose sends are counted (None: everybody's).
+@dataclass(frozen=True)
+class SendWorth:
+    """What one send counts in a quota: a mean of `low` to `high`, each `least` to `most` (None: no end)."""
 
-    `attempts(api)`, `api.requests` and, of a workload that calls nothing else, `jobs.attempts` or `jobs.requests`.
+    low: Fraction = Fraction(1)
+    high: Fraction = Fraction(1)
+    least: Fraction = Fraction(1)
+    most: Fraction | None = Fraction(1)
+
+    def __add__(self, other: SendWorth) -> SendWorth:
+        most = None if self.most is None or other.most is None else self.most + other.most
+        return SendWorth(self.low + other.low, self.high + other.high, self.least + other.least, most)
+
+
+@dataclass(frozen=True)
+class SendCount:
+    """What a limit counts of the sends to a callee, of one workload or (None) of everybody.
+
+    `part`: which tokens of their requests count; empty where each send counts once.
     """
+
+    callee: str
+    caller: str | None = None
+    part: str = ""
+
+    @property
+    def unit(self) -> str:
+        """Returns what is counted, as a unit."""
+        return "token" if self.part else "req"
+
+    def places(self, workload: Workload) -> tuple[Place, ...]:
+        """Returns where the tokens of a request are stated."""
+        stated = [workload.tokens] if self.part == "both" and workload.tokens is not None else [*self._parts(workload)]
+        means = [own.mean if isinstance(own, Spread2) else own for own in stated] if self.part else []
+        return tuple(mean.place.labelled("so many tokens has a request") for mean in means if mean is not None)
+
+    def _parts(self, workload: Workload) -> tuple[Spread2 | Quantity | None, ...]:
+        own = {"prompt": (workload.prompt,), "answer": (workload.answer,)}
+        return own.get(self.part, (workload.prompt, workload.answer))
+
+    def worth(self, workload: Workload) -> SendWorth | None:
+        """Returns what a send for a request of a workload counts; None where its tokens are not stated."""
+        if not self.part:
+            return SendWorth()
+        if self.part == "both" and workload.tokens is not None:
+            return _worth(workload.tokens)
+        parts = [_worth(own) for own in self._parts(workload)]
+        both = [own for own in parts if own is not None]
+        return sum(both[1:], both[0]) if both and len(both) == len(parts) else None
+
+    def lacking(self, workloads: Iterable[Workload]) -> str:
+        """Returns what to ask for before the sends of these workloads can be counted; nothing where all is stated."""
+        names = dict.fromkeys(workload.name for workload in workloads if self.worth(workload) is None)
+        return f"the tokens of {' and '.join(names)} ({STATED_BY[self.part]})" if names else ""
+
+    def assumed(self, limit: Limit) -> tuple[str, ...]:
+        """Returns what is taken for granted where tokens are counted."""
+        return (COUNTED.format(limit.name, NAMED[self.part]),) if self.part else ()
+
+
+def send_count(design: Design, limit: Limit) -> SendCount | None:
+    """Returns what a limit counts of the sends to a thing; None where it counts something else.
+
+    `attempts(api)`, `api.requests` and, of a workload that calls nothing else, `jobs.attempts` or `jobs.requests`; in a
+    window also `api.tokens` or `jobs.tokens`, where nothing else states such a signal.
+    """
+    return _counted(design, limit.counts.tree, limit.window is not None) if limit.counts is not None else None
+
+
+def waits_in_window(design: Design, limit: Limit) -> bool:
+    """Decides whether tries wait where a limit in a window on what is sent is full."""
+    waits = limit.window is not None and (limit.when_full is None or limit.when_full.text == "wait")
+    return waits and send_count(design, limit) is not None
+
+
+def _counted(design: Design, counted: Tree, in_window: bool) -> SendCount | None:
     match counted:
         case Function(function="attempts", arguments=(Name(path=callee),)):
-            return callee, None
+            return SendCount(callee)
         case Name(path=path):
             thing, _, signal = path.partition(".")
+            part = OF_WORDS.get(signal, "") if in_window and not _is_stated(design, thing, signal) else ""
             called = {call.callee.text for call in design.calls if call.callee is not None}
             own = {c.callee.text for c in design.calls if c.caller is not None and c.callee is not None
                    and c.caller.text == thing}  # fmt: skip
-            if signal in SENT and thing in called:
-                return thing, None
-            if signal in SENT and thing in design.workload and len(own) == 1:
-                return next(iter(own)), thing
-    return None, None
+            if (signal in SENT or part) and thing in called:
+                return SendCount(thing, None, part)
+            if (signal in SENT or part) and thing in design.workload and len(own) == 1:
+                return SendCount(next(iter(own)), thing, part)
+    return None
 
 
-def sends_that_wait(design: Design, limit: Limit) -> tuple[str | None, str | None]:
-    """Returns what tries are sent to that wait where a limit in a window is full, and whose (None: everybody's)."""
-    waits = limit.window is not None and (limit.when_full is None or limit.when_full.text == "wait")
-    return counted_sends(design, limit.counts.tree) if waits and limit.counts is not None else (None, None)
+def _is_stated(design: Design, thing: str, signal: str) -> bool:
+    """Decides whether a thing, or a loop, says itself what a signal is: then it is no count of what is sent."""
+    component = design.components.get(thing)
+    own = component is not None and (
+        signal in component.constants or signal in (component.takes or {}) or signal == state_variable(component)
+    )
+    return own or any(loop.written == f"{thing}.{signal}" for loop in design.loops.values())
+
+
+def _worth(stated: Spread2 | Quantity | None) -> SendWorth | None:
+    """Returns the tokens of a request as stated; the mean of what `max` cuts is somewhere below the stated one."""
+    if isinstance(stated, Quantity):
+        return SendWorth(stated.low, stated.high, stated.low, stated.high) if _plain(stated) else None
+    if stated is None or stated.mean is None or not _plain(stated.mean):
+        return None
+    mean, top = stated.mean, stated.max
+    constant = (stated.law is not None and stated.law.text == "constant") or (
+        stated.cv is not None and not stated.cv.high
+    )
+    if constant and (top is None or top.low >= mean.high):
+        return SendWorth(mean.low, mean.high, mean.low, mean.high)
+    points = [value for _, value in quantile_points(stated)]
+    least = points[0].low if points else Fraction(0)
+    ends = [*points[-1:], *([top] if top is not None else [])]
+    return SendWorth(
+        mean.low if top is None else least, mean.high, least, min((end.high for end in ends), default=None)
+    )
+
+
+def _plain(value: Quantity) -> bool:
+    return not value.dimension.physical.powers

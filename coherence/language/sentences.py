@@ -94,8 +94,7 @@ def _read_link(node: Node, reading: Reading) -> SensorLink | None:
     if first in ("sees", "misses") and rest:
         return SensorLink(first, None, rest.strip(), leaf.place)
     if first not in SENSOR_WORDS or not rest:
-        words = ", ".join(f"{w} T" for w in SENSOR_WORDS)
-        remedy = f"use one of {words}, sees x, misses x"
+        remedy = f"use one of {' T, '.join(SENSOR_WORDS)} T, sees x, misses x"
         if "delay" in first or "lag" in first:
             remedy = "write it as a value of a component (`late: delayed(x, 4 s)`), and that value as the signal"
         reading.problem(leaf.place, f"'{shorten(leaf.text)}' is not a sensor link", remedy)
@@ -153,9 +152,8 @@ def _read_promise(node: Node, reading: Reading) -> Promise | None:
     if match := re.fullmatch(r"after (.+) then (.+) within (.+)", text):
         return _response(leaf, text, match, reading)
     if match := re.fullmatch(r"(.+) before (.+)", text):
-        return Promise(
-            "before", text, leaf.place, first=event_of(match[1], leaf.place), second=event_of(match[2], leaf.place)
-        )
+        first, second = event_of(match[1], leaf.place), event_of(match[2], leaf.place)
+        return Promise("before", text, leaf.place, first=first, second=second)
     return _condition_promise(leaf, text, reading)
 
 
@@ -232,13 +230,12 @@ class Preemption:
 
 def _read_preemption(node: Node, reading: Reading) -> Preemption | None:
     leaf = scalar(node, reading, "a preemption rule")
-    match = (
-        re.fullmatch(r"for ([a-z][a-z0-9_]*) take ([a-z][a-z0-9_]*) where (.+)", " ".join(leaf.text.split()))
-        if leaf
-        else None
-    )
+    match = _TAKES.fullmatch(" ".join(leaf.text.split())) if leaf else None
     if leaf is None or match is None:
-        reading.problem(node.place, "a preemption rule expected", "write `for job take job where condition`")
+        remedy = _of_two(
+            leaf, "for {0} take {1} where {0}.priority > {1}.priority", "`for job take job where condition`"
+        )
+        reading.problem(node.place, "a preemption rule expected", remedy)
         return None
     condition = _formula(leaf, match[3], reading)
     return Preemption(match[1], match[2], condition, leaf.place) if condition else None
@@ -275,13 +272,22 @@ def _read_admission(node: Node, reading: Reading) -> Admission | None:
             return None
         order = Admission(match[1] == "smallest", by, leaf.place, order)
     if order is None or None in matches:
-        remedy = "write `smallest e first` or `largest e first`, and `largest e first, then smallest f first` for both"
-        reading.problem(node.place, "an admission order expected", remedy)
+        reading.problem(node.place, "an admission order expected", _of_two(leaf, "largest job.priority first", ORDERS))
         return None
     return order
 
 
+def _of_two(leaf: Scalar | None, sentence: str, else_: str) -> str:
+    """Returns what to write where a sentence only says that one job goes before another (`high before low`)."""
+    pair = _TWO_NAMED.fullmatch(" ".join(leaf.text.split())) if leaf is not None else None
+    higher = f"write `{sentence}`, and a higher `priority` of {{0}}"
+    return higher.format(*pair.groups()) if pair else f"write {else_}"
+
+
+_TAKES = re.compile(r"for ([a-z][a-z0-9_]*) take ([a-z][a-z0-9_]*) where (.+)")
 _ORDER = re.compile(r"(smallest|largest) (.+) first")
+_TWO_NAMED = re.compile(r"([a-z][a-z0-9_]*) (?:before|over|above|then|>) ([a-z][a-z0-9_]*)")
+ORDERS = "`smallest e first` or `largest e first`, and `largest e first, then smallest f first` for both"
 
 
 ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"}, "an order")

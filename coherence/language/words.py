@@ -54,6 +54,13 @@ STATES: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+# What a limit in a window counts of the sends to a thing, where it counts tokens of their requests.
+TOKENS: Mapping[str, tuple[str, ...]] = {
+    "both": ("tokens", "total_tokens"),
+    "prompt": ("prompt_tokens", "input_tokens"),
+    "answer": ("answer_tokens", "output_tokens", "completion_tokens"),
+}
+
 # What counts the members of a thing that there are to be, as the last word of a signal that a loop writes.
 MEMBERS = frozenset({
     *STATES["wanted"], "count", "members", "size", "workers", "nodes", "servers", "jobs", *COUNTS["available"],
@@ -122,6 +129,7 @@ TABLES = (
     CAUSES,
     COUNTS,
     STATES,
+    TOKENS,
     MEMBERS,
     MEMBER,
     MEASURED,

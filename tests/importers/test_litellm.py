@@ -44,10 +44,12 @@ def test_what_is_tried_again_is_said_where_something_is() -> None:
     assert not read(config(", num_retries: 0")).calls[0].retry_when
 
 
-def test_requests_a_minute_are_a_limit_and_a_cooldown_a_timer() -> None:
-    design = read(config(", rpm: 480", router="cooldown_time: 30"))
+def test_requests_and_tokens_a_minute_are_limits_and_a_cooldown_a_timer() -> None:
+    design = read(config(", rpm: 480, tpm: 90000", router="cooldown_time: 30"))
     limit, timer = design.limits["gpt_openai_gpt_rpm"], design.timers["gpt_openai_gpt_cooldown"]
     assert (text(limit.at_most), text(limit.window)) == ("480", "1 min")
+    limit = design.limits["gpt_openai_gpt_tpm"]
+    assert (text(limit.counts), text(limit.at_most), text(limit.window)) == ("gpt_openai_gpt.tokens", "90000", "1 min")
     assert text(timer.after) == "30 s"
 
 

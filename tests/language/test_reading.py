@@ -261,6 +261,16 @@ def test_all_mistakes_come_at_once_each_with_place_value_and_remedy() -> None:
         ),
         ("coherence: 1\nplacement: {a: spread zone}", "a placement rule expected", "spread by zone <= 1"),
         ("coherence: 1\norder: {preempt: a b}", "a preemption rule expected", "for job take job where"),
+        (
+            "coherence: 1\norder: {preempt: high over low}",
+            "a preemption rule expected",
+            "`for high take low where high.priority > low.priority`, and a higher `priority` of high",
+        ),
+        (
+            "coherence: 1\norder: {admit: high before low}",
+            "an admission order expected",
+            "`largest job.priority first`, and a higher `priority` of high",
+        ),
         ("coherence: 1\norder: {admit: first come}", "an admission order expected", "smallest e first"),
         ("coherence: 1\npromises: {p: after a then b within soon}", "'soon' is not a number", "500 ms"),
         ("coherence: 1\npromises: {p: always 5 + 3}", "'5 + 3' is not a condition", "compare"),

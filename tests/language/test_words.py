@@ -19,12 +19,13 @@ from coherence.language.words import (  # fmt: skip
     MARKED,
     OVER,
     STATES,
+    TOKENS,
     plain_word,
     render_table,
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "words.md"
-TABLES = (ACTIVITIES, CAUSES, COUNTS, EVENTS, STATES, ACTIONS, CONDITIONS, MARKED)
+TABLES = (ACTIVITIES, CAUSES, COUNTS, EVENTS, STATES, ACTIONS, CONDITIONS, MARKED, TOKENS)
 
 
 @pytest.mark.parametrize("table", TABLES)

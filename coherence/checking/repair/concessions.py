@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from coherence.base.units import ONE, SECOND
 from coherence.language.design import Call, Component, Design
-from coherence.language.roles import counted_sends
+from coherence.language.roles import send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, PlacementRule, Spread
 
@@ -68,14 +68,13 @@ def _asked_for(before: Design, after: Design) -> Iterator[str]:
     """Yields quotas of providers, of whose members the design says nothing, that are higher than before the edit."""
     for name, limit in before.limits.items():
         edited = after.limits.get(name)
-        sent = limit.counts.tree if limit.counts is not None and limit.window is not None else None
-        callee, _ = counted_sends(before, sent)
-        if edited is None or callee is None:
+        sent = send_count(before, limit) if limit.window is not None else None
+        if edited is None or sent is None:
             continue
         if _size(limit.at_most) < _size(edited.at_most) or _size(edited.window) < _size(limit.window):
-            thing = before.components.get(callee)
+            thing = before.components.get(sent.callee)
             if thing is None or (thing.copies is None and thing.count is None and thing.runs_on is None):
-                yield f"{callee} has to grant a higher {name}"
+                yield f"{sent.callee} has to grant a higher {name}"
 
 
 def _has_more(component: Component, edited: Component) -> bool:

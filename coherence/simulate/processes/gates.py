@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 
+from coherence.base.graphs import reached
 from coherence.language.design import Component, Design, Limit
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.language.roles import counted_sends
+from coherence.language.roles import SendCount, send_count
 from coherence.language.schema_kinds import Quantity
+from coherence.language.workloads import Workload
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.requests.events_checks import MOST_PLACES
 from coherence.simulate.requests.program import Gate
+
+NOT_ALIKE = "its sends do not all count equally many tokens, or those are not stated"
 
 
 def gates_of(design: Design, flow: RequestFlow, notes: list[str]) -> tuple[Gate, ...]:
@@ -21,15 +27,19 @@ def gates_of(design: Design, flow: RequestFlow, notes: list[str]) -> tuple[Gate,
 
 
 def _of_limit(design: Design, flow: RequestFlow, limit: Limit, notes: list[str]) -> Iterator[Gate]:
-    callee, caller = counted_sends(design, limit.counts.tree if limit.counts is not None else None)
-    if callee is None or limit.window is None:
+    count = send_count(design, limit)
+    if count is None or limit.window is None:
         return
+    callee, caller = count.callee, count.caller
     routes = tuple(route for route, (by, to) in flow.ends.items() if to == callee and (caller is None or by == caller))
-    allowed = most_allowed(design, limit)
-    why = _not_run(limit, allowed, routes)
+    allowed, each = most_allowed(design, limit), _each_counts(design, flow, count) if routes else Fraction(1)
+    allowed = _in_sends(allowed, each) if allowed is not None and each else allowed
+    why = _not_run(limit, allowed, routes) if each else NOT_ALIKE
     if why:
         notes.append(f"{limit.name} is not run: {why}")
         return
+    if count.part:
+        notes.append(f"{limit.name} is kept as if each send counted {each}: a run draws no tokens of requests")
     assert allowed is not None
     assert isinstance(limit.window, Quantity)
     most, window = (lower(value, f"{key} of {limit.name}", notes) for key, value in
@@ -39,6 +49,23 @@ def _of_limit(design: Design, flow: RequestFlow, limit: Limit, notes: list[str])
         notes.append(f"what {limit.name} refuses does not count (`refused: count` where it does)")
     counts = limit.refused is not None and limit.refused.text == "count"
     yield Gate(limit.name, routes, most, window=window, waits=waits, counts_refused=counts)
+
+
+def _each_counts(design: Design, flow: RequestFlow, count: SendCount) -> Fraction | None:
+    """Returns what each send counts in the mean, the same for all that send there; None where they differ."""
+    senders = [w for w in design.workload.values() if count.caller in (None, w.name) and _reaches(flow, w, count)]
+    means = {worth.high if (worth := count.worth(w)) is not None else None for w in senders}
+    return means.pop() if len(means) == 1 else None
+
+
+def _reaches(flow: RequestFlow, workload: Workload, count: SendCount) -> bool:
+    """Decides whether requests of a workload come to what is counted."""
+    ends = tuple(flow.ends.values())
+    return count.callee in reached([workload.name], lambda name: (to for by, to in ends if by == name))
+
+
+def _in_sends(allowed: Quantity, each: Fraction) -> Quantity:
+    return replace(allowed, low=allowed.low / each, high=allowed.high / each, text=f"{allowed} / {each}")
 
 
 def _not_run(limit: Limit, allowed: Quantity | None, routes: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.entries.member_slots import RUNNING
 from coherence.language.implied import EACH
-from coherence.language.roles import counted_sends
+from coherence.language.roles import SendCount, send_count
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES, TIME_IN_QUEUE
 from coherence.verify.calls.call_graph import call_tree
@@ -33,10 +33,11 @@ def places_in_queue(limit: Limit, most: Fraction, rate: Fraction) -> Fraction:
     return most * rate if timed else most
 
 
-def admitted(facts: DesignFacts, thing: str) -> tuple[Limit, Fraction] | None:
+def admitted(facts: DesignFacts, thing: str, *, by_mean: bool = False) -> tuple[Limit, Fraction] | None:
     """Returns the limit that lets the fewest sends through to a thing, of all that are sent there, with its rate (1/s).
 
-    At all times, whatever it does with the others; None where no limit does.
+    At all times, whatever it does with the others; None where no limit does.  Of a limit in tokens as many as the
+    smallest requests allow, or (`by_mean`) those of the largest mean: that it lets through no more is not certain.
     """
     quotas: list[tuple[Limit, Fraction]] = []
     callers = {plan.caller for plan in call_tree(facts.design).plans if plan.callee == thing}
@@ -44,10 +45,23 @@ def admitted(facts: DesignFacts, thing: str) -> tuple[Limit, Fraction] | None:
         most, window = most_allowed(facts.design, limit), limit.window
         if most is None or not isinstance(window, Quantity) or window.low <= 0 or not _counts_all(limit):
             continue
-        callee, caller = counted_sends(facts.design, limit.counts.tree if limit.counts is not None else None)
-        if callee == thing and (caller is None or callers == {caller}):
-            quotas.append((limit, most.high / window.low))
+        count = send_count(facts.design, limit)
+        if count is not None and count.callee == thing and (count.caller is None or callers == {count.caller}):
+            each = _each_counts(facts, count, by_mean=by_mean)
+            quotas += [(limit, most.high / window.low / each)] if each > 0 else []
     return min(quotas, key=lambda own: own[1], default=None)
+
+
+def _each_counts(facts: DesignFacts, count: SendCount, *, by_mean: bool) -> Fraction:
+    """Returns what each send counts at least, or in the mean of those that count most; 0 where nothing says it."""
+    if not count.part:
+        return Fraction(1)
+    load = offered(facts, count.callee)
+    senders = [w for name in (load.names if load is not None else ()) if (w := facts.design.workload.get(name))]
+    worths = [worth for workload in senders if (worth := count.worth(workload)) is not None]
+    if not worths or (len(worths) < len(senders) and not by_mean):
+        return Fraction(0)
+    return max(worth.high for worth in worths) if by_mean else min(worth.least for worth in worths)
 
 
 def _counts_all(limit: Limit) -> bool:
@@ -77,6 +91,9 @@ def doubts(facts: DesignFacts, station: LoadedThing) -> Iterator[str]:
             yield from (LEAVES.format(writer.name, path) for writer in writers)
     if not station.scaled and station.members[0] < station.members[1]:
         yield from (LOWERS.format(writer.name, station.thing) for writer in scaling(facts, station.thing))
+    let = admitted(facts, station.thing, by_mean=True)
+    if let is not None and let[1] < station.most:
+        yield f"{let[0].name} lets {station.thing} be asked for more than it serves"
     yield from held_above(facts, station.thing, lambda passed: passed >= station.most)
 
 
@@ -88,7 +105,7 @@ def held_above(facts: DesignFacts, thing: str, suffices: Callable[[Fraction], bo
     tree = call_tree(facts.design)
     above = reached([thing], lambda name: tree.callers.get(name, ()))
     for name in sorted((above - {thing}) & facts.design.components.keys()):
-        own, let = station_of(facts, name) or _with_slots(facts, name), admitted(facts, name)
+        own, let = station_of(facts, name) or _with_slots(facts, name), admitted(facts, name, by_mean=True)
         load = own.demand if own is not None else offered(facts, name)
         passed = [own.capacity] if own is not None else []
         passed += [let[1]] if let is not None else []

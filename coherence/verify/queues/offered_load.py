@@ -19,7 +19,7 @@ from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.implied import EACH
-from coherence.language.roles import others_of_an_answer, time_of
+from coherence.language.roles import SendCount, SendWorth, others_of_an_answer, time_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.workloads import Burst, Randomness, Workload
 from coherence.model.model import Interval, interval
@@ -68,11 +68,21 @@ def _offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
     return _together(rates, unstated_sources(facts.design, thing) if reaching else ()) if rates else None
 
 
-def sent(design: Design, callee: str, only: str | None) -> OfferedRate | None:
-    """Returns the first tries that calls bring to a callee, of all workloads or of one; None where none is stated."""
-    rates = [rate for rate in called(design, callee) if only is None or only in rate.names]
+def sent(design: Design, count: SendCount) -> OfferedRate | None:
+    """Returns the first tries that calls bring to a callee, of all workloads or of one; None where none is stated.
+
+    Where their tokens are counted, so many tokens per second, in the mean; without those that state none.
+    """
+    callee, only = count.callee, count.caller
+    rates = [_counted(design, count, rate) for rate in called(design, callee) if only is None or only in rate.names]
     unstated = tuple(name for name in unstated_sources(design, callee) if only is None or name == only)
     return _together(rates, unstated) if rates else None
+
+
+def _counted(design: Design, count: SendCount, rate: OfferedRate) -> OfferedRate:
+    """Returns the rate of one workload in what a limit counts of its sends."""
+    worth = count.worth(design.workload[rate.names[0]]) or SendWorth()
+    return replace(rate, low=rate.low * worth.low, high=rate.high * worth.high, peak=rate.peak * worth.high)
 
 
 def sent_by(design: Design, call: Call) -> OfferedRate | None:

@@ -15,7 +15,7 @@ from coherence.base.places import Place
 from coherence.findings.standing_proofs import no_waits
 from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as names_of
-from coherence.language.roles import others_of_an_answer, sends_that_wait
+from coherence.language.roles import others_of_an_answer, waits_in_window
 from coherence.verify.calls.call_graph import NO_WAIT, Work, call_tree, in_turn, open_time, own_time
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.queues.loaded_things import LoadedThing, loaded_thing
@@ -58,7 +58,7 @@ def _held_back(facts: DesignFacts, thing: str) -> Iterator[str]:
     for limit in facts.design.limits.values():
         counted = names_of(limit.counts.tree) if limit.counts is not None else ()
         stated = limit.when_full is not None and limit.when_full.text == "wait"
-        waits = stated or sends_that_wait(facts.design, limit)[0] is not None
+        waits = stated or waits_in_window(facts.design, limit)
         if waits and any(path.partition(".")[0] in below for path in counted):
             yield limit.name
 

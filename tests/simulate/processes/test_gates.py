@@ -95,3 +95,27 @@ def test_retries_keep_a_quota_full_that_counts_what_it_refuses_as_check_says(
 def test_a_gate_lets_the_larger_of_cap_and_floor_through(most: str, gate: float) -> None:
     text = PLAIN + f"limits: {{rl: {{counts: attempts(s), at_most: {most}, window: 1 s, when_full: reject}}}}\n"
     assert program(text).gates == (Gate("rl", ("web -> s",), gate, window=1.0),)
+
+
+TOKENS = PLAIN.replace("rate: 10 req/s", "rate: 10 req/s, prompt: {mean: 900 token}, answer: 300 token")
+PER_SECOND = (
+    "limits: {tpm: {counts: s.tokens, at_most: 6000 token, window: 1 s, when_full: reject, refused: do not count}}\n"
+)
+
+
+def test_a_quota_in_tokens_is_a_gate_of_sends_of_the_mean_size() -> None:
+    read = processes(read_text(TOKENS + PER_SECOND, "d.yaml"))
+    assert read.program.gates == (Gate("tpm", ("web -> s",), 5.0, window=1.0),)
+    assert any("as if each send counted 1200" in note for note in read.assumptions)
+    result = run(TOKENS + PER_SECOND, until=2000)
+    assert float(result.requests.completed.mean()) == pytest.approx(1 - erlang_b(5, 10.0), abs=0.01)
+
+
+@pytest.mark.parametrize("tokens", ["", ", tokens: 5000 token"])
+def test_a_quota_in_tokens_of_several_sizes_is_not_run_and_named(tokens: str) -> None:
+    other = f"  batch: {{rate: 1 req/s, service: {{mean: 40 ms, cv: 1}}{tokens}}}\n"
+    text = TOKENS.replace("workload: {web: ", "workload:\n  web: ").replace("}}\ncomp", "}\n" + other + "comp")
+    text = text.replace("to: s}]", "to: s}, {from: batch, to: s}]")
+    read = processes(read_text(text + PER_SECOND, "d.yaml"))
+    assert not read.program.gates
+    assert any("do not all count equally many tokens" in note for note in read.assumptions)

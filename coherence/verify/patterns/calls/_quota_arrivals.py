@@ -8,7 +8,7 @@ straight to the callee come as far apart as their rate says.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_quantity, render_seconds
@@ -18,7 +18,7 @@ from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.language.roles import counted_sends
+from coherence.language.roles import send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.language.workloads import Randomness, Workload
@@ -55,10 +55,11 @@ def never_full(
         return None
     assert quota.limit.refused is None or quota.limit.refused.text  # read: either answers the same
     claim = Certificate(claim=f"(<= {rational(never.most)} {rational(quota.most)})").script()
-    message = f"{quota.limit.name} is never full: {never.message}, {render_quantity(quota.most)} are allowed"
-    evidence = arithmetic({**numbers, "in a window": (never.most, "")}, certificate=claim)
+    message = f"{quota.limit.name} is never full: {never.message}, {_text(quota, quota.most)} are allowed"
+    evidence = arithmetic({**numbers, "in a window": (never.most, quota.count.unit)}, certificate=claim)
     of, places = (*quota.of, *never.of), (*places, *never.places)
-    return question.proved(message, places, of, evidence, assumptions=never.assumptions)
+    assumed = (*never.assumptions, *quota.count.assumed(quota.limit))
+    return question.proved(message, places, of, evidence, assumptions=assumed)
 
 
 def _window_bound(facts: DesignFacts, quota: Quota) -> WindowBound | None:
@@ -70,7 +71,7 @@ def _window_bound(facts: DesignFacts, quota: Quota) -> WindowBound | None:
     most = sum((bound.most for bound in every), Fraction(0))
     if len(every) < len(bounds) or most > quota.most:
         return None
-    span = f"at most {render_quantity(most)} in {render_seconds(quota.window)}"
+    span = f"at most {_text(quota, most)} in {render_seconds(quota.window)}"
     return WindowBound(
         most,
         f"{span} ({'; '.join(bound.message for bound in every)})",
@@ -80,30 +81,34 @@ def _window_bound(facts: DesignFacts, quota: Quota) -> WindowBound | None:
     )
 
 
+def _text(quota: Quota, most: Fraction) -> str:
+    return render_quantity(most) + " token" * bool(quota.count.part)
+
+
 def _refused_by_others(facts: DesignFacts, quota: Quota) -> bool:
     """Decides whether another limit may refuse tries at the callee: they would end before they are answered."""
     words = {f"{quota.callee}.{word}" for own in STATES.values() for word in own} | {quota.callee}
     for limit in facts.design.limits.values():
         if limit is quota.limit or limit.counts is None:
             continue
-        sent, _ = counted_sends(facts.design, limit.counts.tree)
+        sent = send_count(facts.design, limit)
         counted = any(limit in facts.counted.get(path, ()) for path in words)
-        if sent == quota.callee or counted:
+        if (sent is not None and sent.callee == quota.callee) or counted:
             return True
     return False
 
 
 def _bound(facts: DesignFacts, quota: Quota, workload: Workload, way: Way) -> WindowBound | None:
-    plan = way[-1]
-    if not _one_send_of_each(plan):
+    plan, worth = way[-1], quota.count.worth(workload)
+    if not _one_send_of_each(plan) or worth is None or worth.most is None:
         return None
     bounds = [_by_slots(facts, quota, workload, way), _by_arrivals(facts, quota, workload, way)]
     best = min((bound for bound in bounds if bound is not None), key=lambda bound: bound.most, default=None)
-    refusals = _refusals(plan)
-    if best is None or not refusals:
-        return best
-    assumed = REFUSES.format(plan.name, quota.limit.name)
-    return WindowBound(best.most, best.message, best.places, best.of, (*best.assumptions, assumed))
+    if best is None:
+        return None
+    assumed = (*best.assumptions, *([REFUSES.format(plan.name, quota.limit.name)] if _refusals(plan) else []))
+    each = f", {render_quantity(worth.most)} token each at most" if quota.count.part else ""
+    return replace(best, most=best.most * worth.most, message=f"{best.message}{each}", assumptions=assumed)
 
 
 def _refusals(plan: RetryPolicy) -> set[str]:
@@ -185,23 +190,20 @@ def lost(
     `held`: what may let fewer of them through before they get there.
     """
     design, workloads = subject.design, [workload for workload, _ in quota.flows]
-    most = sum((_come(workload, quota.window) for workload in workloads), Fraction(0))
-    span, allowed = render_seconds(quota.window), render_quantity(quota.most)
+    worths = {w.name: worth.high for w in workloads if (worth := quota.count.worth(w)) is not None}
+    most = sum((_come(w, quota.window) * worths.get(w.name, 1) for w in workloads), Fraction(0))
+    span, allowed = render_seconds(quota.window), _text(quota, quota.most)
     names = " and ".join(dict.fromkeys(workload.name for workload in workloads))
     if most <= quota.most:
         even = all(_is_regular(workload) for workload in workloads)
         lacking = "how many are sent twice or held back" if even else f"how even {names} come (`arrivals: regular`)"
-        needs = (
-            f"needs {lacking}: {render_quantity(most)} in {span} by their rates, {allowed} are allowed, more are lost"
-        )
+        needs = f"needs {lacking}: {_text(quota, most)} in {span} by their rates, {allowed} are allowed, more are lost"
         return question.undecided(needs, places, quota.of)
-    excess = render_quantity(most - quota.most)
-    message = (
-        f"{render_quantity(most)} of {names} come in {span}, {quota.limit.name} allows {allowed}: {excess} are lost"
-    )
+    excess = _text(quota, most - quota.most)
+    message = f"{_text(quota, most)} of {names} come in {span}, {quota.limit.name} allows {allowed}: {excess} are lost"
     witness = (
         Step(Fraction(0), f"the busiest {span} of {names} begin"),
-        Step(quota.window, f"{render_quantity(most)} have come, {allowed} have been answered, {excess} failed"),
+        Step(quota.window, f"{_text(quota, most)} have come, {allowed} have been answered, {excess} failed"),
     )
     stated = most_allowed(design, quota.limit)
     repair = (
@@ -209,7 +211,8 @@ def lost(
     )
     return question.conflict(
         message, places, quota.of, arithmetic({"come": (most, ""), "quota": (quota.most, "")}, witness=witness),
-        certain=False, assumptions=held, repairs=[repair] if repair is not None else [],
+        certain=False, assumptions=(*held, *quota.count.assumed(quota.limit)),
+        repairs=[repair] if repair is not None else [],
     )  # fmt: skip
 
 

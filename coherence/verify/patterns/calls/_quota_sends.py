@@ -9,6 +9,7 @@ from fractions import Fraction
 from coherence.findings.question_input import Subject
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.roles import SendCount, send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.calls.attempts import least, started
@@ -20,11 +21,11 @@ from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak
 
 @dataclass(frozen=True)
 class Quota:
-    """At most `most` sends to a callee in `window` seconds, and the workloads that send there."""
+    """At most `most` sends to a callee, or their tokens, in `window` seconds, and the workloads that send there."""
 
     limit: Limit
     stated: Quantity
-    callee: str
+    count: SendCount
     most: Fraction
     window: Fraction
     flows: tuple[tuple[Workload, Way], ...]
@@ -32,6 +33,15 @@ class Quota:
     unstated: tuple[str, ...] = ()  # who else sends there, of whom nothing says how often
     timed: tuple[RetryPolicy, ...] = ()  # calls whose tries come again where they run into their time limit
     late: tuple[RetryPolicy, ...] = ()  # those of which stated times are longer than it
+
+    @property
+    def callee(self) -> str:
+        return self.count.callee
+
+    @property
+    def lacking(self) -> str:
+        """Returns what to ask for before sends can be counted; nothing where all of it is stated."""
+        return self.count.lacking(workload for workload, _ in self.flows)
 
     @property
     def rate(self) -> Fraction:
@@ -54,11 +64,10 @@ def quota_of(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
         return None
     if window.low <= 0:
         return None
-    from coherence.language.roles import counted_sends
-
-    callee, caller = counted_sends(subject.design, limit.counts.tree if limit.counts is not None else None)
-    if callee is None:
+    count = send_count(subject.design, limit)
+    if count is None:
         return None
+    callee, caller = count.callee, count.caller
     coming = _flows(subject, tree, callee, caller)
     flows = tuple((workload, way) for workload, sizes in coming for way in heaviest(tree, sizes))
     share = next((share for _, sizes in coming if (share := open_share(tree, sizes))), "")
@@ -67,7 +76,7 @@ def quota_of(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     late = tuple(p for p in timed if p.limit is not None and tree.work[p.callee].answer.most > p.limit.low)
     if not (flows or (limit.loses and unstated)):
         return None
-    return Quota(limit, most, callee, most.low, window.high, flows, share, unstated, timed, late)
+    return Quota(limit, most, count, most.low, window.high, flows, share, unstated, timed, late)
 
 
 def _timed(way: Way) -> Iterator[RetryPolicy]:
@@ -129,7 +138,8 @@ def cancels(plan: RetryPolicy) -> bool:
 def sends_each_second(
     quota: Quota, *, peak: bool = False, again: bool = False, least: bool = False, late: Sequence[RetryPolicy] = ()
 ) -> Fraction | None:
-    """Returns sends per second: over a long time or at the peak of bursts, of first tries or with all that come again.
+    """Returns what counts per second, sends or in the mean their tokens: over a long time or at the peak of bursts, of
+    first tries or with all that come again.
 
     `late`: calls whose tries may run into their time limits as well.
     """
@@ -137,10 +147,10 @@ def sends_each_second(
     for workload, way in quota.flows:
         assert workload.rate is not None
         rate = least_rate(workload) if least else peak_rate(workload) if peak else long_run_rate(workload)
-        times = _sends(way, late) if again else Fraction(1)
-        if times is None:
+        times, worth = _sends(way, late) if again else Fraction(1), quota.count.worth(workload)
+        if times is None or worth is None:
             return None
-        total += rate * times
+        total += rate * times * (worth.low if least else worth.high)
     return total
 
 

@@ -2,7 +2,8 @@
 
 ## What
 A limit in a window (`counts: attempts(api), at_most: q, window: W, when_full: reject`; `api.requests` and the
-`attempts` of the one workload that calls it are the same count) against lambda, the first tries
+`attempts` of the one workload that calls it are the same count; of `api.tokens` each send counts the tokens of its
+request, its mean where mean rates are compared) against lambda, the first tries
 of all workloads, and A, the sends that each becomes while every one is refused.  A cause of `retry_when` other than
 `timeout` is a refusal.
 
@@ -23,6 +24,10 @@ Where so many cannot come in any window while none is refused, the quota is neve
 (`counts: workers.requests in flight, at_most: k`) whose tries take s send k (W / s + 1), regular arrivals lambda W + 1.
 A deadline, a second copy, a breaker or another limit at the callee leaves the answer to the comparisons above.  How
 many of those that wait as long as the answer says (`pause: from answer`) come back at once is not stated.
+
+Tokens (`prompt` and `answer` of a workload, or `tokens`) count when a request is sent.  Where a provider counts the
+requested maximum of an answer instead (`max_tokens`), that is the `answer` to state; for what comes in any window the
+largest counts (`max`).
 
 ## Why it hurts
 A minute of high load becomes an hour of refusals: the provider counts what it refuses, and the clients send three
@@ -47,6 +52,7 @@ calls:
 ```
 
 ## Source
+Azure OpenAI, Manage quota: tokens per minute are estimated as a request is received, from its prompt and `max_tokens`.
 BerriAI/litellm#7669, #3646.  OpenAI documentation, Rate limits: unsuccessful requests count against the limit.
 """
 
@@ -101,6 +107,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
     """Answers on all that may come; what is too much then is a question where some requests do without a call."""
+    if quota.lacking:
+        yield QUESTION.undecided(f"needs {quota.lacking}", _places(quota), quota.of)
+        return
     never = _never_full(subject, quota)
     if never is not None:
         yield never
@@ -117,10 +126,7 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
     first, again = sends_each_second(quota) or Fraction(0), sends_each_second(quota, again=True)
     peak = sends_each_second(quota, peak=True, again=True)
     if first > quota.rate and again == first:
-        message = (
-            f"{quota.limit.name} refuses {render_quantity(first - quota.rate)} req/s of {render_quantity(first)} "
-            "req/s, for good"
-        )
+        message = f"{quota.limit.name} refuses {_per(quota, first - quota.rate)} of {_per(quota, first)}, for good"
         yield QUESTION.note(message, _places(quota), quota.of, arithmetic(_numbers(quota)))
     elif first > quota.rate:
         window = quota.limit.window
@@ -177,7 +183,8 @@ def _held(subject: Subject, quota: Quota) -> tuple[str, ...]:
     """Returns what above the callee may pass on fewer requests than the quota allows."""
     from coherence.verify.queues.let_through import held_above
 
-    return tuple(held_above(known(subject), quota.callee, lambda passed: passed > quota.rate))
+    least = min((worth.low for w, _ in quota.flows if (worth := quota.count.worth(w)) is not None), default=Fraction(0))
+    return tuple(held_above(known(subject), quota.callee, lambda passed: passed * least > quota.rate))
 
 
 def _first_tries(conflict: Finding, subject: Subject, quota: Quota) -> Finding:
@@ -200,7 +207,7 @@ def _too_late(quota: Quota) -> str:
     late = sends_each_second(quota, again=True, late=quota.late)
     if late is not None and late <= quota.rate:
         return ""
-    come = f"{render_quantity(late)} req/s come" if late is not None else "nothing bounds what comes"
+    come = f"{_per(quota, late)} come" if late is not None else "nothing bounds what comes"
     tries = " and ".join(plan.name for plan in quota.late)
     allowed = render_quantity(quota.rate)
     return (
@@ -210,9 +217,9 @@ def _too_late(quota: Quota) -> str:
 
 def _unsaid(subject: Subject, quota: Quota) -> Iterator[Finding]:
     """Asks what a full limit does, where it is full for certain; what never fills it is proved without."""
-    first, allowed = sends_each_second(quota) or Fraction(0), render_quantity(quota.rate)
+    first, allowed = sends_each_second(quota) or Fraction(0), _per(quota, quota.rate)
     if first > quota.rate:
-        needs = f"needs when_full of {quota.limit.name}: {render_quantity(first)} req/s come, it allows {allowed} req/s"
+        needs = f"needs when_full of {quota.limit.name}: {_per(quota, first)} come, it allows {allowed}"
         yield QUESTION.undecided(needs, _places(quota), quota.of)
     else:
         yield from (finding for finding in _judged(subject, quota) if finding.verdict is Verdict.PROVED)
@@ -224,53 +231,58 @@ def _refused_counts(limit: Limit) -> bool:
 
 def _places(quota: Quota) -> tuple[Place, ...]:
     rates = [w.rate.place.labelled("first tries come at this rate") for w, _ in quota.flows if w.rate is not None]
+    worths = dict.fromkeys(place for w, _ in quota.flows for place in quota.count.places(w))
     retrying = [plan for plan in quota.plans if plan.retries]
-    return (quota.stated.place.labelled(f"so many in {render_seconds(quota.window)}"), *layer_places(retrying), *rates)
+    return (
+        quota.stated.place.labelled(f"so many in {render_seconds(quota.window)}"),
+        *layer_places(retrying),
+        *rates,
+        *worths,
+    )
 
 
 def _numbers(quota: Quota) -> Numbers:
-    found: dict[str, tuple[Fraction | float | int, str]] = {"quota": (quota.rate, "req/s")}
-    found |= {"first tries": (sends_each_second(quota) or Fraction(0), "req/s")}
-    again = sends_each_second(quota, again=True)
-    return found | ({"when all are refused": (again, "req/s")} if again is not None else {})
+    unit, again = f"{quota.count.unit}/s", sends_each_second(quota, again=True)
+    first: Numbers = {"quota": (quota.rate, unit), "first tries": (sends_each_second(quota) or Fraction(0), unit)}
+    return {**first, **({"when all are refused": (again, unit)} if again is not None else {})}
 
 
 def _proved(quota: Quota, most: Fraction, when: str) -> Finding:
     script = Certificate(claim=f"(<= (* {rational(most)} {rational(quota.window)}) {rational(quota.most)})").script()
-    message = (
-        f"{when}{quota.limit.name} holds with every try refused: {render_quantity(most)} req/s of "
-        f"{render_quantity(quota.rate)} req/s"
-    )
+    message = f"{when}{quota.limit.name} holds with every try refused: {_per(quota, most)} of {_per(quota, quota.rate)}"
     cancelling = dict.fromkeys(plan.callee for _, way in quota.flows for plan in way[:-1] if cancels(plan))
     return QUESTION.proved(
         message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script),
         assumptions=[
             BY_MEANS.format(quota.limit.name), *map(CANCELS.format, cancelling),
-            *(IN_TIME.format(plan.name) for plan in _repeated(quota)),
+            *(IN_TIME.format(plan.name) for plan in _repeated(quota)), *quota.count.assumed(quota.limit),
         ],
     )  # fmt: skip
 
 
 def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> Finding:
     first, again = sends_each_second(quota) or Fraction(0), sends_each_second(quota, again=True)
-    after = f"{render_quantity(again)} req/s" if again is not None else "no bound"
+    after = _per(quota, again) if again is not None else "no bound"
     message = (
-        f"{quota.limit.name} allows {render_quantity(quota.rate)} req/s to {quota.callee}, first tries are "
-        f"{render_quantity(first)} req/s, "
+        f"{quota.limit.name} allows {_per(quota, quota.rate)} to {quota.callee}, first tries are "
+        f"{_per(quota, first)}, "
         f"and {after} while they are refused: {course}"
     )
+    assumed = (REFUSED_COUNTS,) if quota.limit.refused is None and first <= quota.rate else ()
     witness = (
         Step(Fraction(0), f"{quota.limit.name} is full: {quota.callee} refuses"),
-        Step(
-            None, f"each refused request is sent again: {after} arrive, {render_quantity(quota.rate)} req/s are allowed"
-        ),
+        Step(None, f"each refused request is sent again: {after} arrive, {_per(quota, quota.rate)} are allowed"),
         Step(quota.window, "the next window is full again"),
     )
     return QUESTION.conflict(
         message, _places(quota), quota.of, arithmetic(_numbers(quota), witness=witness), certain=certain,
-        assumptions=(REFUSED_COUNTS,) if quota.limit.refused is None and first <= quota.rate else (),
+        assumptions=(*assumed, *quota.count.assumed(quota.limit)),
         repairs=_repairs(subject, quota),
     )  # fmt: skip
+
+
+def _per(quota: Quota, rate: Fraction) -> str:
+    return f"{render_quantity(rate)} {quota.count.unit}/s"
 
 
 def _repairs(subject: Subject, quota: Quota) -> Iterator[Repair]:

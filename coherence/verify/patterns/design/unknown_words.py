@@ -40,6 +40,7 @@ from coherence.language.design import Design, Limit, Loop
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Name
 from coherence.language.names import component_formulas, limit_formulas, promise_formulas, used_names
+from coherence.language.roles import send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import ACTIVITIES, COUNTS, STATES, TIME_IN_QUEUE
 from coherence.model.laws import counts_members
@@ -56,7 +57,7 @@ IN_LIMITS |= {TIME_IN_QUEUE}
 IN_LOOPS = frozenset({*STATES["wanted"], *OUT, *LEFT})
 LIMITED = (
     "members that are `available` or `unavailable`, `extra` ones, requests `running` or `waiting`, their `wait`, "
-    "`attempts`; or a timer by its name"
+    "`attempts`, in a window their `tokens`; or a timer by its name"
 )
 WRITTEN = "how many members there are to be is `replicas`, how many are out of service `removed`"
 
@@ -96,6 +97,8 @@ def _counted(subject: Subject, limit: Limit) -> str:
     """Returns the signal that a limit counts, where nothing of the design states, computes or writes it."""
     tree = limit.counts.tree if limit.counts is not None else None
     if not isinstance(tree, Name) or tree.path.partition(".")[2] in (*IN_LIMITS, ""):
+        return ""
+    if send_count(subject.design, limit) is not None:
         return ""
     if tree.path in {f"{job.queue.text}.used" for job in subject.design.jobs.values() if job.queue is not None}:
         return ""  # what the jobs of a queue hold together

@@ -17,7 +17,7 @@ from coherence.language.dimensions import Known as Dimensions
 from coherence.language.dimensions import dimension_of
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
-from coherence.language.roles import counted_sends
+from coherence.language.roles import send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
@@ -36,11 +36,10 @@ def demand(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
     """Yields the cap, and the floor, against everything that the count may be."""
     assert limit.counts is not None
     counts = facts.tree(limit.counts.tree)
-    window = limit.window if _is_rate(facts, limit, counts) else None
-    callee = counted_sends(facts.design, limit.counts.tree)[0]
-    called = any(call.callee is not None and call.callee.text == callee for call in facts.design.calls)
+    window, count = limit.window if _is_rate(facts, limit, counts) else None, send_count(facts.design, limit)
+    called = any(call.callee is not None and count and call.callee.text == count.callee for call in facts.design.calls)
     loses = called and limit.loses and limit.window is not None and limit.per is None
-    if callee is not None and (window is not None or loses):
+    if count is not None and (window is not None or loses or count.part):
         return  # `quota_retries` judges sends
     if isinstance(window, Quantity):
         facts.put(f"{limit.name}.window", window)

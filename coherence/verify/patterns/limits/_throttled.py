@@ -18,7 +18,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.findings.standing_proofs import no_waits
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.language.roles import counted_sends
+from coherence.language.roles import SendCount, send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT
 from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
@@ -31,14 +31,18 @@ from coherence.verify.queues.offered_load import OfferedRate, offered, sent
 
 @dataclass(frozen=True)
 class Throttle:
-    """At most `most` sends to a callee in `window`, the others wait; and the first tries that come, per second."""
+    """At most `most` sends (or their tokens) in `window`, the others wait; and what first tries bring, per second."""
 
     limit: Limit
-    callee: str
+    count: SendCount
     most: Quantity
     window: Quantity
     demand: OfferedRate
     calls: tuple[str, ...]
+
+    @property
+    def callee(self) -> str:
+        return self.count.callee
 
     @property
     def rate(self) -> Fraction:
@@ -46,8 +50,12 @@ class Throttle:
         return self.most.low / self.window.high
 
     @property
+    def unit(self) -> str:
+        return f"{self.count.unit}/s"
+
+    @property
     def numbers(self) -> Numbers:
-        return {"asked": (self.demand.high, "req/s"), "let through": (self.rate, "req/s")}
+        return {"asked": (self.demand.high, self.unit), "let through": (self.rate, self.unit)}
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -71,30 +79,33 @@ def _throttle(subject: Subject, limit: Limit) -> Throttle | None:
     waits = limit.when_full is not None and limit.when_full.text == "wait"
     if not waits or most is None or not isinstance(window, Quantity) or limit.per is not None:
         return None
-    callee, caller = counted_sends(subject.design, limit.counts.tree if limit.counts is not None else None)
-    demand = sent(subject.design, callee, caller) if callee is not None and window.low > 0 else None
-    if callee is None or demand is None:
+    count = send_count(subject.design, limit)
+    demand = sent(subject.design, count) if count is not None and window.low > 0 else None
+    if count is None or demand is None:
         return None
-    calls = [call for call in subject.design.calls if call.callee is not None and call.callee.text == callee]
-    return Throttle(limit, callee, most, window, demand, tuple(call.name for call in calls))
+    calls = [call for call in subject.design.calls if call.callee is not None and call.callee.text == count.callee]
+    return Throttle(limit, count, most, window, demand, tuple(call.name for call in calls))
 
 
 def _answer(question: Question, subject: Subject, throttle: Throttle) -> Finding:
     """Answers on a long time: bursts wait, and are worked off where what comes in the mean is less."""
-    demand, limit = throttle.demand, throttle.limit
-    full = f"{limit.name} lets {_per(throttle.rate)} through, asked are {_per(demand.high)}"
+    demand, limit, unit = throttle.demand, throttle.limit, throttle.unit
+    senders = [w for name in demand.names if (w := subject.design.workload.get(name)) is not None]
+    if lacking := throttle.count.lacking(senders):
+        return question.undecided(f"needs {lacking}", throttle.places, throttle.of)
+    full = f"{limit.name} lets {_per(throttle.rate, unit)} through, asked are {_per(demand.high, unit)}"
     if demand.high < throttle.rate:
         if demand.lacking:
             return question.undecided(f"needs {demand.lacking}: {full}", throttle.places, throttle.of)
         claim = f"(< (* {rational(demand.high)} {rational(throttle.window.high)}) {rational(throttle.most.low)})"
         evidence = arithmetic(throttle.numbers, certificate=Certificate(claim=claim).script())
-        return question.proved(full, throttle.places, throttle.of, evidence)
+        return question.proved(full, throttle.places, throttle.of, evidence, assumptions=throttle.count.assumed(limit))
     if demand.open:
         return question.undecided(f"needs {demand.open}: {full} if all do", throttle.places, throttle.of)
     if not always_holds(limit) or limit.actions:
         return question.undecided(f"{not_followed(limit)}: {full}", throttle.places, throttle.of)
     rest = demand.high - throttle.rate
-    grows = f"those that wait grow by {_per(rest)}" if rest else "how many wait has no bound"
+    grows = f"those that wait grow by {_per(rest, unit)}" if rest else "how many wait has no bound"
     witness = (
         Step(Fraction(0), full),
         Step(Fraction(60), f"{render_quantity(rest * 60)} more are waiting than a minute before"),
@@ -102,6 +113,7 @@ def _answer(question: Question, subject: Subject, throttle: Throttle) -> Finding
     return question.conflict(
         f"{full}: {grows}", throttle.places, throttle.of, arithmetic(throttle.numbers, witness=witness),
         certain=demand.low >= throttle.most.high / throttle.window.low, repairs=_repairs(subject, throttle),
+        assumptions=throttle.count.assumed(limit),
     ).refuting(NO_WAIT.format(throttle.callee), *no_waits([limit.name]))  # fmt: skip
 
 
@@ -112,8 +124,8 @@ def _repairs(subject: Subject, throttle: Throttle) -> Iterator[Repair]:
     yield from [repair] if repair is not None else []
 
 
-def _per(rate: Fraction) -> str:
-    return f"{render_quantity(rate)} req/s"
+def _per(rate: Fraction, unit: str = "req/s") -> str:
+    return f"{render_quantity(rate)} {unit}"
 
 
 def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: str) -> Iterator[Finding]:
