@@ -126,6 +126,8 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
     Without `whole` its names and units are not checked: they may stand in the rest of the design.
     """
     reading = Reading()
+    if isinstance(components := root.entries.get("components"), Table):
+        reading.resources = frozenset(components.entries)
     if ENVIRONMENTS in root:
         remedy = "choose one: `--in NAME`, in Python `read(..., environment=NAME)`; over manifests there are none"
         reading.problem(root.key_place(ENVIRONMENTS), "this design is of several environments", remedy)

@@ -35,6 +35,7 @@ class Reading:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self.around: list[Mapping[str, Key]] = []  # the keys of the records that hold what is read
+        self.resources: frozenset[str] = frozenset()  # names of the components of the document
 
     def problem(self, place: Place, message: str, remedy: str = "") -> None:
         self.problems.append(Problem(place, message, remedy))

@@ -206,7 +206,7 @@ def _read_needs(node: Node, reading: Reading) -> dict[str, Quantity] | Quantity 
     if match is None or match[2] in units.UNITS or not isinstance(node, Scalar):
         return ANY_QUANTITY.read(node, reading)
     meant = did_you_mean(match[2], units.UNITS.keys() - {"rad"}) if match[2].isalpha() else ""  # nobody holds angles
-    if meant:
+    if meant and match[2] not in reading.resources:
         remedy = f"{meant}, or write `needs: {{{match[2]}: {match[1]}}}` where it is a resource"
         reading.problem(node.place, f"unknown unit '{match[2]}'", remedy)
         return None

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.clock import is_over
+from coherence.base.clock import is_over, part_until
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Tree
 from coherence.language.workloads import Burst
@@ -24,12 +24,12 @@ from coherence.simulate.execute.lookback import look_backs
 from coherence.simulate.execute.orbits import LongRun, Orbit, hyperperiod, is_clocked, looked_at
 from coherence.simulate.execute.schedules import NotCommensurateError, grid, schedules
 from coherence.simulate.execute.starts import corners, finite
-from coherence.verify.promises.certainty import POSSIBLE, Certainty
+from coherence.verify.promises.certainty import POSSIBLE, SHARE, Certainty
 from coherence.verify.promises.drifting_runs import with_drift
+from coherence.verify.promises.edges_ahead import MOST_INSTANTS
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.refutations import (
     MOST_CERTIFIED,
-    MOST_INSTANTS,
     MOST_STARTS,
     keeps_for_ever,
     truths,
@@ -41,6 +41,7 @@ from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.instants import orders
 
 MOST_BEGINNINGS, MOST_BURSTS = 2_000, 64  # times at which the first burst may begin; bursts of one run
+LONGEST = 0.8  # of the time for all beginnings; the rest is for one run that breaks the promise
 HOW = "exact execution with bursts that begin at every time that differs, to a recurrence"
 NOT_RUN = (NotExactError, MissingValueError, NotCommensurateError, NotLinearError, BurstError)
 
@@ -53,7 +54,7 @@ def under_bursts(model: Model, condition: Tree, kind: str, deadline: float) -> O
     try:
         if len(names) > 1:
             raise NotExactError(f"those of {' and '.join(names)} may begin at any time after each other")
-        return _decided(model, model.design.workload[names[0]].burst, condition, kind, deadline)
+        return _decided(model, model.design.workload[names[0]].burst, condition, kind, part_until(deadline, LONGEST))
     except NOT_RUN as error:
         return _tried(model, condition, kind, deadline) or Open(
             f"the bursts of {', '.join(names)} are not followed from every beginning: {error}",
@@ -71,22 +72,27 @@ def _decided(model: Model, burst: Burst | None, condition: Tree, kind: str, dead
     """Decides by a run from every start, phase, order and beginning.  Raises what NOT_RUN says."""
     lasts, every = _times(burst)
     waits = tuple(time for time in (lasts, every) if time is not None)
-    broken, keeping, count = None, list[LongRun](), 0
-    for choices in _choices(model, waits):
-        for first in _beginnings(model, choices, waits, condition, deadline):
-            if is_over(deadline):
-                raise NotExactError("the time limit")
-            count += 1
-            followed = _followed(model, choices, first, every, (kind, condition), deadline)
-            if keeps_for_ever(model, followed, condition, kind):
-                keeping.append(followed)
-            elif broken is None:
-                broken = followed
+    broken, keeping, count, whole, end = None, list[LongRun](), 0, True, deadline
+    try:
+        for choices in _choices(model, waits):
+            for first in _beginnings(model, choices, waits, condition, deadline):
+                if is_over(end):
+                    raise NotExactError("the time limit")
+                count += 1
+                followed = _followed(model, choices, first, every, (kind, condition), deadline)
+                if keeps_for_ever(model, followed, condition, kind):
+                    keeping.append(followed)
+                elif broken is None:
+                    broken, end = followed, part_until(deadline, SHARE)
+    except NOT_RUN:
+        if broken is None:
+            raise
+        whole = False
     if broken is None:
         script = certificate(model, keeping, (kind, condition), again=every) if len(keeping) <= MOST_CERTIFIED else None
         return Proved(HOW, script, (f"{count} beginnings of the first burst stand for all",))
     instants = _until_broken(model, broken, condition, kind)
-    return Refuted(broken.choices, instants, broken, Certainty(certain=not keeping))
+    return Refuted(broken.choices, instants, broken, Certainty(certain=whole and not keeping))
 
 
 def _times(burst: Burst | None) -> tuple[Fraction, Fraction | None]:
@@ -187,8 +193,9 @@ def _until_broken(model: Model, run: LongRun, condition: Tree, kind: str) -> tup
     """Returns the instants of a run, those of `always` and `never` up to the one at which it is broken."""
     if kind not in ("always", "never"):
         return run.instants
-    wrong = [number for number, (_, truth) in enumerate(truths(model, run, condition)) if truth is (kind == "never")]
-    return run.instants[: wrong[0] // 2 + 1] if wrong else run.instants
+    looks = enumerate(truths(model, run, condition))
+    wrong = next((number for number, (_, truth) in looks if truth is (kind == "never")), None)
+    return run.instants if wrong is None else run.instants[: wrong // 2 + 1]
 
 
 def _tried(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from coherence.base.clock import is_over, left_until, now, part_until
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.language.expressions.tree import Tree, rename
+from coherence.language.expressions.tree import Held, Logic, Tree, rename
 from coherence.language.sentences import Promise
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
@@ -20,13 +20,12 @@ from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.burst_runs import under_bursts
 from coherence.verify.promises.certainty import POSSIBLE
 from coherence.verify.promises.drifting_runs import with_drift
+from coherence.verify.promises.edges_ahead import LAPS, MOST_INSTANTS
 from coherence.verify.promises.even_flows import with_even_steps
 from coherence.verify.promises.flow_watches import WATCH, is_watched, with_watch, with_watched
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.outside_signals import prepared
 from coherence.verify.promises.refutations import (
-    LAPS,
-    MOST_INSTANTS,
     every_start,
     lap_truths,
     refuted,
@@ -75,6 +74,29 @@ def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
     if missing:
         return Open(f"needs {missing}", "")
     deadline, condition = now() + time_limit, with_watched(part, condition, promise.kind)
+    outcome = _outcome(part, promise, condition, deadline)
+    waits = promise.condition if promise.kind == "never" and isinstance(outcome, Open) else None
+    at_once = _without_waits(waits.tree) if waits is not None else None
+    if waits is None or at_once is None or is_over(deadline):
+        return outcome
+    sooner = replace(promise, condition=replace(waits, tree=at_once))
+    never = decide(model, sooner, time_limit=left_until(deadline))
+    return never if isinstance(never, Proved) else outcome
+
+
+def _without_waits(tree: Tree) -> Tree | None:
+    """Returns the condition with what it waits for at once: `c for h` holds only where c does; None: no such wait."""
+    match tree:
+        case Held(condition=condition):
+            return condition
+        case Logic(op="and" | "or", terms=terms):
+            sooner = tuple(_without_waits(term) for term in terms)
+            either = tuple(new or old for new, old in zip(sooner, terms, strict=True))
+            return replace(tree, terms=either) if any(sooner) else None
+    return None
+
+
+def _outcome(part: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
     try:
         outcome = under_bursts(part, condition, promise.kind, deadline)
         return _whatever_is_open(part, outcome or _decided(part, promise, condition, deadline))

@@ -21,7 +21,8 @@ from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError, View
 from coherence.simulate.execute.hybrid import Trajectory, execute
 from coherence.simulate.execute.starts import corners
-from coherence.verify.promises.refutations import PAST, watched
+from coherence.verify.promises.edges_ahead import PAST
+from coherence.verify.promises.refutations import watched
 
 METHOD = "execution in floats"
 TIMES = (1, 10, 100, 1_000, 10_000, 100_000)  # seconds that runs are followed

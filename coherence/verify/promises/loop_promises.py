@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from coherence.base.clock import now
 from coherence.base.number_text import render_clock, render_quantity
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Step, Verdict
@@ -78,11 +79,13 @@ def _answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     model = prepared(subject.model, promise)
     names = _loops(model, promise)
     places = (promise.place.labelled("this promise"), *(place_of(subject.design.loops[name]) for name in names))
+    begin = now()
     outcome = decide(model, promise, time_limit=subject.time_limit)
     match outcome:
         case Refuted():
             asked_for = _within_limits(question, subject, promise, places) if subject.design.limits else None
-            return asked_for or _conflict(question, subject, promise, outcome, places)
+            left = max(0.0, subject.time_limit + begin - now())  # repairs take what the answer has left
+            return asked_for or _conflict(question, replace(subject, time_limit=left), promise, outcome, places)
         case Proved():
             evidence = Evidence(Grade.PROVED, outcome.method, certificate=outcome.certificate)
             close = ", with no margin: a limit is approached and never reached" if outcome.touching else ""

@@ -19,10 +19,10 @@ from coherence.simulate.execute.bounded_response import BoundedResponse, conditi
 from coherence.simulate.execute.exact import Execution, Instant, replay
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
+from coherence.verify.promises.edges_ahead import MOST_INSTANTS
 from coherence.verify.promises.every_delay import for_every_delay
 from coherence.verify.promises.loop_promises import place_of
 from coherence.verify.promises.outcomes import Open, Proved
-from coherence.verify.promises.refutations import MOST_INSTANTS
 from coherence.verify.promises.responses import Late, Never, answered, part_of
 
 FARTHER = 20  # times the promised time, within which a late answer is looked for

@@ -10,25 +10,29 @@ from fractions import Fraction
 from coherence.base.clock import is_over, part_until
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError, evaluate
-from coherence.language.expressions.tree import Arithmetic, Call, Compare, Held, Tree, walk
+from coherence.language.expressions.tree import Call, Compare, Held, Tree, walk
 from coherence.model.model import Model
-from coherence.simulate.execute.affine import Affine
 from coherence.simulate.execute.certificates.run_certificates import certificate
-from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError, View
-from coherence.simulate.execute.lookback import LOOK_BACK
-from coherence.simulate.execute.orbits import LongRun, hyperperiod, is_clocked, long_run, looked_at, resting_run
+from coherence.simulate.execute.exact import Choices, Execution, Instant, View
+from coherence.simulate.execute.orbits import LongRun, hyperperiod, is_clocked, looked_at, resting_run
 from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.certainty import certainty
 from coherence.verify.promises.drifting_runs import with_drift
+from coherence.verify.promises.edges_ahead import (
+    LAPS,
+    MOST_DRIFTING,
+    MOST_INSTANTS,
+    PAST,
+    followed_run,
+    laps_to_an_edge,
+)  # fmt: skip
 from coherence.verify.promises.flow_watches import is_watched
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.run_choices import other_choices
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 
-LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
-MOST_DRIFTING = 20_000  # instants of a run that nears the edge of a promise evenly
-PAST = (*LOOK_BACK, "previous")
+MOST_STARTS = 2_000
 # of the search among other orders and phases: all instants, those of each run at least, runs, share of the time
 MOST_OTHER_INSTANTS, LEAST_INSTANTS, MOST_OTHER_CHOICES, OTHER_SHARE = 12_000, 60, 400, 0.25
 MOST_CERTIFIED = 200  # runs whose arithmetic is written down
@@ -76,7 +80,7 @@ def _breaks(
     if kind in ("always", "never"):
         instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline, most=most)
         return Refuted(choices, instants) if instants else None
-    run = long_run(model, choices, laps=LAPS, most=most, watched=watched(model, condition), deadline=deadline)
+    run = followed_run(model, choices, watched(model, condition), most=most, deadline=deadline)
     run = run if is_over(deadline) else with_drift(model, run, condition, kind)
     lasts = run.orbit is not None or run.drift is not None
     if not lasts or (kind == "eventually" and not decided_at_instants(model, condition, kind)):
@@ -97,13 +101,13 @@ def violation(
     """
     run = Execution(model, choices)
     instants: list[Instant] = []
-    end, followed = LAPS * _lap(model) + run.longest, most < MOST_INSTANTS
+    end, ahead = LAPS * hyperperiod(model) + run.longest, most >= MOST_INSTANTS
     while not is_over(deadline):
         if len(instants) >= most or (due := run.next_time()) > end:
-            laps = 0 if followed or len(instants) >= most else _laps_to_the_edge(run, instants, condition)
+            laps = laps_to_an_edge(run, instants, (condition,)) if ahead and len(instants) < most else 0
             if not laps:
                 return ()
-            end, most, followed = end + laps * _lap(model), MOST_DRIFTING, True
+            end, most = end + laps * hyperperiod(model), MOST_DRIFTING
             continue
         instant = run.advance(due)
         instants.append(instant)
@@ -112,59 +116,11 @@ def violation(
     return ()
 
 
-def _laps_to_the_edge(run: Execution, instants: Sequence[Instant], condition: Tree) -> int:
-    """Returns in how many laps two sides of the condition meet, or of a comparison of the model, and a run of the usual
-    length after that, if each lap goes on as the last two; 0: not in reach.
-    """
-    if not instants:
-        return 0
-    lap, last = _lap(run.model), instants[-1].time
-    ends = {instant.time: instant.after for instant in instants if last - instant.time in (0, lap, 2 * lap)}
-    if len(ends) < 3:
-        return 0
-    in_a_lap = sum(last - instant.time < lap for instant in instants)
-    views = [View(run, time, dict(values)) for time, values in sorted(ends.items())]
-    laps = _until_equal(condition, views)
-    if laps and len(instants) + laps * in_a_lap <= MOST_DRIFTING:
-        return laps
-    edges = (node for tree in _conditions(run.model) for node in walk(tree) if isinstance(node, Compare))
-    reached = [laps for edge in edges if (laps := _until_equal(edge, views))]
-    laps = min(reached) + LAPS if reached else 0
-    return laps if len(instants) + laps * in_a_lap <= MOST_INSTANTS else 0
-
-
-def _conditions(model: Model) -> Iterator[Tree]:
-    """Yields what a model decides by: the expressions of its loops, states and outputs."""
-    yield from model.outputs.values()
-    yield from (tree for state in model.states.values() for tree in state.trees)
-    yield from (tree for loop in model.loops for tree in loop.trees)
-
-
-def _until_equal(compared: Tree, views: Sequence[View]) -> int:
-    """Returns in how many laps both sides are equal, if they near each other as in the last two; 0: they do not."""
-    past = any(isinstance(n, Held) or (isinstance(n, Call) and n.function in PAST) for n in walk(compared))
-    if past or not isinstance(compared, Compare):
-        return 0
-    apart = Arithmetic("-", compared.left, compared.right)
-    try:
-        older, old, now_ = (evaluate(apart, view) for view in views)
-    except (NotExactError, MissingValueError):
-        return 0
-    change = now_ - old
-    if isinstance(change, Affine) or change != old - older or change * now_ >= 0:
-        return 0
-    return int(-now_ / change) + 2
-
-
 def watched(model: Model, condition: Tree) -> tuple[Tree, ...]:
     """Returns the condition, where it counts samples (`for h`, previous) and its streaks must recur with the run."""
     nodes = (node for tree in (condition, *model.outputs.values()) for node in walk(tree))
     counting = any(isinstance(n, Held) or (isinstance(n, Call) and n.function == "previous") for n in nodes)
     return (condition,) if counting else ()
-
-
-def _lap(model: Model) -> Fraction:
-    return hyperperiod(model)
 
 
 def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool | None]:
@@ -251,7 +207,7 @@ def whole_run(model: Model, choices: Choices, condition: Tree, deadline: float) 
     looked = watched(model, condition)
     if not is_clocked(model):
         return resting_run(model, choices, watched=looked, deadline=deadline)
-    return long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=looked, deadline=deadline)
+    return followed_run(model, choices, looked, deadline=deadline)
 
 
 def _starts(count: int) -> str:

@@ -30,8 +30,9 @@ from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.slices import blocked, signals_in, sliced
 from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.certainty import POSSIBLE, Certainty, certainty
+from coherence.verify.promises.edges_ahead import LAPS, MOST_INSTANTS
 from coherence.verify.promises.outcomes import Open, Proved
-from coherence.verify.promises.refutations import LAPS, MOST_CERTIFIED, MOST_INSTANTS, MOST_STARTS
+from coherence.verify.promises.refutations import MOST_CERTIFIED, MOST_STARTS
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.instants import orders
 

@@ -23,9 +23,10 @@ def lowered(subject: Subject, promise: Promise, names: tuple[str, ...]) -> Itera
     """Yields, for each loop with a plain condition, the nearest lower threshold at which the promise is proved."""
     if subject.design.file not in subject.sources:
         return
+    end = now() + subject.time_limit
     for name in reversed(names):
         for formula, number in _thresholds(subject.design.loops[name]):
-            repair = _search(subject, promise, formula, number)
+            repair = _search(subject, promise, formula, number, end)
             if repair is not None:
                 yield repair
                 break
@@ -41,11 +42,9 @@ def _thresholds(loop: Loop) -> Iterator[tuple[Formula, Number]]:
                 yield formula, node.right
 
 
-def _search(subject: Subject, promise: Promise, formula: Formula, number: Number) -> Repair | None:
+def _search(subject: Subject, promise: Promise, formula: Formula, number: Number, end: float) -> Repair | None:
     from coherence.language.environments.overlay import read_in_environment
     from coherence.verify.promises.decisions import Proved, decide
-
-    end = now() + subject.time_limit
 
     def rebuild(sources: Mapping[str, str]) -> Design:
         design = subject.design

@@ -14,10 +14,9 @@ from coherence.language.expressions.tree import Tree, rename
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.orbits import long_run
+from coherence.verify.promises.edges_ahead import LAPS, MOST_INSTANTS
 from coherence.verify.promises.outcomes import Open, Proved, Refuted
 from coherence.verify.promises.refutations import (
-    LAPS,
-    MOST_INSTANTS,
     every_start,
     lap_truths,
     refuted,
