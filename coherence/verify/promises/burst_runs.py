@@ -25,7 +25,6 @@ from coherence.simulate.execute.orbits import LongRun, Orbit, hyperperiod, is_cl
 from coherence.simulate.execute.schedules import NotCommensurateError, grid, schedules
 from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.certainty import POSSIBLE, SHARE, Certainty
-from coherence.verify.promises.drifting_runs import with_drift
 from coherence.verify.promises.edges_ahead import MOST_INSTANTS
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.refutations import (
@@ -75,7 +74,7 @@ def _decided(model: Model, burst: Burst | None, condition: Tree, kind: str, dead
     broken, keeping, count, whole, end = None, list[LongRun](), 0, True, deadline
     try:
         for choices in _choices(model, waits):
-            for first in _beginnings(model, choices, waits, condition, deadline):
+            for first in _beginnings(model, choices, waits, (kind, condition), deadline):
                 if is_over(end):
                     raise NotExactError("the time limit")
                 count += 1
@@ -116,7 +115,7 @@ def _choices(model: Model, waits: tuple[Fraction, ...]) -> Iterator[Choices]:
 
 
 def _beginnings(
-    model: Model, choices: Choices, waits: tuple[Fraction, ...], condition: Tree, deadline: float
+    model: Model, choices: Choices, waits: tuple[Fraction, ...], promised: tuple[str, Tree], deadline: float
 ) -> Iterator[Fraction]:
     """Yields the times of the first burst that stand for all.  Raises NotExactError where there are none such."""
     flowing = [path for path, state in model.states.items() if state.flow is not None]
@@ -127,7 +126,7 @@ def _beginnings(
         return
     if any(name == "mean_over" for name, _ in look_backs(model)):
         raise NotExactError("a mean over time is read, in which a burst may begin at any time")
-    calm = whole_run(model, choices, condition, deadline)
+    calm = whole_run(model, choices, promised, deadline)
     if calm.orbit is None or not calm.orbit.exact:
         raise NotExactError("without bursts no run recurs exactly")
     unit, _ = grid(model, waits)
@@ -154,15 +153,14 @@ def _followed(
     deadline: float,
 ) -> LongRun:
     """Returns the run whose first burst begins at a time.  Raises NotExactError where it is not known for ever."""
-    kind, condition = promised
     if every is None:
         begun = replace(choices, schedule=bursts(model, first, first=first, values=choices.values))
-        run = with_drift(model, whole_run(model, begun, condition, deadline), condition, kind)
+        run = whole_run(model, begun, promised, deadline)
         if run.drift is None and (run.orbit is None or not run.orbit.exact):
             raise NotExactError("a run with a burst that does not recur exactly")
         return run
     begun = replace(choices, schedule=bursts(model, first + every * MOST_BURSTS, first=first, values=choices.values))
-    return _recurring(model, begun, first, every, condition, deadline)
+    return _recurring(model, begun, first, every, promised[1], deadline)
 
 
 def _recurring(

@@ -18,6 +18,7 @@ from coherence.simulate.execute.affine import Affine
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError, View
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.orbits import FollowedRun, LongRun, hyperperiod
+from coherence.verify.promises.drifting_runs import with_drift
 
 LAPS, MOST_INSTANTS = 120, 6_000
 MOST_DRIFTING = 20_000  # instants of a run that nears the edge of a promise evenly
@@ -26,14 +27,26 @@ KINKED = ("min", "max")
 
 
 def followed_run(
-    model: Model, choices: Choices, watched: Sequence[Tree], *, most: int = MOST_INSTANTS, deadline: float = math.inf
+    model: Model,
+    choices: Choices,
+    watched: Sequence[Tree],
+    promised: tuple[str, Tree],
+    *,
+    most: int = MOST_INSTANTS,
+    deadline: float = math.inf,
 ) -> LongRun:
-    """Returns a run until it recurs, over LAPS laps after the last change from outside and after each edge ahead."""
+    """Returns a run until it recurs, or drifts in a way that decides the promise (its kind and condition).
+
+    It goes on over LAPS laps after the last change from outside and after each edge ahead.
+    """
     followed, lap = FollowedRun(model, choices, watched), hyperperiod(model)
     laps = LAPS + int(max((at for at, *_ in choices.schedule), default=Fraction(0)) / lap)
     run = followed.until(laps, most, lambda: is_over(deadline))
-    while run.orbit is None and most >= MOST_INSTANTS and not is_over(deadline):
-        more = laps_to_an_edge(followed.run, run.instants, watched)
+    kind, condition = promised
+    while run.orbit is None and not is_over(deadline):
+        run = with_drift(model, run, condition, kind)
+        goes_on = run.drift is None and most >= MOST_INSTANTS
+        more = laps_to_an_edge(followed.run, run.instants, watched) if goes_on else 0
         if not more:
             break
         laps += more

@@ -18,7 +18,6 @@ from coherence.simulate.execute.orbits import LongRun, hyperperiod, is_clocked, 
 from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.certainty import certainty
-from coherence.verify.promises.drifting_runs import with_drift
 from coherence.verify.promises.edges_ahead import (
     LAPS,
     MOST_DRIFTING,
@@ -80,8 +79,8 @@ def _breaks(
     if kind in ("always", "never"):
         instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline, most=most)
         return Refuted(choices, instants) if instants else None
-    run = followed_run(model, choices, watched(model, condition), most=most, deadline=deadline)
-    run = run if is_over(deadline) else with_drift(model, run, condition, kind)
+    promised = (kind, condition)
+    run = followed_run(model, choices, watched(model, condition), promised, most=most, deadline=deadline)
     lasts = run.orbit is not None or run.drift is not None
     if not lasts or (kind == "eventually" and not decided_at_instants(model, condition, kind)):
         return None
@@ -188,10 +187,9 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
         for choices in every_choice(model, start):
             if is_over(deadline):
                 return Open("the time limit", f"{count} starts keep the promise")
-            run = whole_run(model, choices, condition, deadline)
+            run = whole_run(model, choices, (kind, condition), deadline)
             if run.orbit is None and is_over(deadline):
                 return Open("the time limit", f"{count} starts keep the promise")
-            run = with_drift(model, run, condition, kind)
             if run.drift is None and (run.orbit is None or not run.orbit.exact):
                 return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
             if not keeps_for_ever(model, run, condition, kind):
@@ -202,12 +200,12 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
     return Proved(f"exact execution of {_starts(count)} to a recurrence", script, _assumed(model))
 
 
-def whole_run(model: Model, choices: Choices, condition: Tree, deadline: float) -> LongRun:
-    """Returns the run of one choice until it recurs, or comes to rest where nothing has a clock."""
-    looked = watched(model, condition)
+def whole_run(model: Model, choices: Choices, promised: tuple[str, Tree], deadline: float) -> LongRun:
+    """Returns the run of one choice until it recurs or drifts, or comes to rest where nothing has a clock."""
+    looked = watched(model, promised[1])
     if not is_clocked(model):
         return resting_run(model, choices, watched=looked, deadline=deadline)
-    return followed_run(model, choices, looked, deadline=deadline)
+    return followed_run(model, choices, looked, promised, deadline=deadline)
 
 
 def _starts(count: int) -> str:

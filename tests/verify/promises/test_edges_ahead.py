@@ -7,8 +7,10 @@ from fractions import Fraction
 
 import pytest
 
+from coherence.language.expressions.tree import Tree
+from coherence.model.model import Model
 from coherence.simulate.execute.starts import corners
-from coherence.verify.promises.decisions import Proved, Refuted, decide
+from coherence.verify.promises.decisions import Proved, Refuted, condition_of, decide
 from coherence.verify.promises.edges_ahead import LAPS, followed_run
 from tests.verify.promises.plants import model_of
 
@@ -24,10 +26,14 @@ promises: {{p: "eventually_always stop.on < 1"}}
 """
 
 
+def promised(model: Model) -> tuple[str, Tree]:
+    return "eventually_always", condition_of(model, model.promises["p"])
+
+
 @pytest.mark.parametrize(("rise", "full", "low"), [("0.01 / 1 s", 9, 5), ("0.02 / 1 s", 9, 8), ("1 / 1 s", 30, 3)])
 def test_a_plant_that_fills_for_a_thousand_laps_is_followed_until_it_is_full(rise: str, full: int, low: int) -> None:
     model = model_of(FILLING.format(rise=rise, full=full, low=low))
-    run = followed_run(model, next(iter(corners(model))), ())
+    run = followed_run(model, next(iter(corners(model))), (), promised(model))
     stopped = next(instant.time for instant in run.instants if instant.after["stop.on"] == 1)
     assert run.orbit is not None
     assert stopped == math.ceil(full / Fraction(rise.removesuffix(" / 1 s")))
@@ -36,7 +42,7 @@ def test_a_plant_that_fills_for_a_thousand_laps_is_followed_until_it_is_full(ris
 
 def test_a_plant_without_an_edge_ahead_is_given_up_after_the_usual_laps() -> None:
     model = model_of(FILLING.format(rise="-1 / 1 s", full=9, low=0))
-    assert len(followed_run(model, next(iter(corners(model))), ()).instants) == LAPS + 1
+    assert len(followed_run(model, next(iter(corners(model))), (), promised(model)).instants) == LAPS + 1
 
 
 def test_what_never_is_has_never_lasted() -> None:
