@@ -141,7 +141,7 @@ def _set(design: Design, name: str) -> Iterator[str]:
         component = design.components.get(head)
         if component is not None and word in (component.takes or {}):
             yield f"{path} ends"
-            yield from [head] if role(component, word) in ("answer", "first byte", "start", "drain") else []
+            yield from [head] if role(component, word) != "apart" else []
         elif hasattr(valued.get(head), word):
             yield head
 

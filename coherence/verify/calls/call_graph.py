@@ -18,7 +18,7 @@ from coherence.base.queries import CARRIED
 from coherence.base.reads import ValueReads
 from coherence.language.call_cases import CallCase, cases_of_callers
 from coherence.language.design import Design
-from coherence.language.roles import unknown_activities
+from coherence.language.roles import time_of, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.model.components import RETRIES_APART
 from coherence.verify.calls.answer_times import ANSWERS, UNSTATED, AnswerTime, answer_time, as_stated, role_of, through
@@ -225,7 +225,7 @@ def _build_call_tree(design: Design) -> CallTree:
         for name in group:
             outward = tuple(p for p in of_caller.get(name, ()) if not (name in group and p.callee in group))
             calls = CallsOfThing(name, outward, cases.get(name, ()), cyclic=name in looped)
-            work[name] = _work(design, calls, work)
+            work[name] = _work(design, calls, work, serve_time(design, name))
     callers: dict[str, list[str]] = {}
     for plan in plans:
         callers.setdefault(plan.callee, []).append(plan.caller)
@@ -251,8 +251,16 @@ class CallsOfThing:
         return all(case.in_order for case in self.cases)
 
 
-def _work(design: Design, calls: CallsOfThing, work: Mapping[str, Work]) -> Work:
-    serve = serve_time(design, calls.name)
+def work_of_members(design: Design, thing: str) -> Work | None:
+    """Returns the work of a thing without the way of a request to it and back, on which no member of it works."""
+    tree = call_tree(design)
+    if thing not in tree.work or tree.work[thing].cyclic:
+        return tree.work.get(thing)
+    calls = CallsOfThing(thing, tree.of_caller.get(thing, ()), tree.cases.get(thing, ()), cyclic=False)
+    return _work(design, calls, tree.work, time_of(design.components.get(thing), "answer"))
+
+
+def _work(design: Design, calls: CallsOfThing, work: Mapping[str, Work], serve: Quantity | None) -> Work:
     perhaps = unknown_activities(design, calls.name) if serve is None else {}
     limited: dict[RetryPolicy, None] = {}
     for plan in calls.plans:

@@ -9,8 +9,9 @@ from coherence.base.graphs import reached
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.entries.member_slots import RUNNING
+from coherence.language.expressions import names as names_of
 from coherence.language.implied import EACH
-from coherence.language.roles import SendCount, send_count
+from coherence.language.roles import SendCount, send_count, time_of
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES, TIME_IN_QUEUE
 from coherence.verify.calls.call_graph import call_tree
@@ -25,6 +26,8 @@ HELD_BACK = (*WAITING, TIME_IN_QUEUE)
 RATE_WORDS = ("rate", "attempts")
 LOWERS = "{} leaves {} with its fewest members"
 LEAVES = "{} leaves {} as it is stated"
+STAYS_CLOSED = "the breaker of {} stays closed"
+REFUSES_NONE = "{} refuses nobody"
 
 
 def places_in_queue(limit: Limit, most: Fraction, rate: Fraction) -> Fraction:
@@ -95,6 +98,23 @@ def doubts(facts: DesignFacts, station: LoadedThing) -> Iterator[str]:
     if let is not None and let[1] < station.most:
         yield f"{let[0].name} lets {station.thing} be asked for more than it serves"
     yield from held_above(facts, station.thing, lambda passed: passed >= station.most)
+    own = time_of(facts.design.components.get(station.thing), "answer")
+    if own is None or station.demand.low * own.low < station.many:
+        yield from fails_behind(facts, station.thing)
+
+
+def fails_behind(facts: DesignFacts, thing: str) -> Iterator[str]:
+    """Yields that what a thing calls fails by no breaker and no limit, and so no sooner than it says that it needs."""
+    tree = call_tree(facts.design)
+    below = {*tree.below(thing)} - {thing}
+    for limit in facts.design.limits.values() if below else ():
+        counted = names_of(limit.counts.tree) if limit.counts is not None else ()
+        refuses = limit.when_full is not None and limit.when_full.text in ("reject", "fail and lose")
+        if refuses and any(path.partition(".")[0] in below for path in counted):
+            yield REFUSES_NONE.format(limit.name)
+    for plan in tree.plans:
+        if plan.callee in below and plan.call.breaker is not None:
+            yield STAYS_CLOSED.format(plan.name)
 
 
 def held_above(facts: DesignFacts, thing: str, suffices: Callable[[Fraction], bool]) -> Iterator[str]:
@@ -117,7 +137,7 @@ def held_above(facts: DesignFacts, thing: str, suffices: Callable[[Fraction], bo
             yield from (LEAVES.format(writer.name, path) for writer in writers)
     for plan in tree.plans:
         if plan.callee in above and plan.call.breaker is not None:
-            yield f"the breaker of {plan.name} stays closed"
+            yield STAYS_CLOSED.format(plan.name)
 
 
 def _with_slots(facts: DesignFacts, thing: str) -> LoadedThing | None:
@@ -126,4 +146,4 @@ def _with_slots(facts: DesignFacts, thing: str) -> LoadedThing | None:
     return station if station is not None and not station.lacks_slots else None
 
 
-__all__ = ["admitted", "doubts", "held_above", "sheds"]
+__all__ = ["admitted", "doubts", "fails_behind", "held_above", "sheds"]

@@ -25,7 +25,8 @@ class LoadedThing:
 
     A server is a member, or one of the requests that each of them works on at once (`at_once`).  `given`: the most that
     loops may give it, which may be fewer than it begins with.  `assumed`: what a proof takes for granted of the time of
-    a request.  `lacks_slots`: nothing says how many of them a member works on at once.
+    a request.  `lacks_slots`: nothing says how many of them a member works on at once.  `behind`: what requests wait
+    for, on whose times a proof stands.
     """
 
     thing: str
@@ -40,6 +41,7 @@ class LoadedThing:
     at_once: MemberSlots = ALONE
     assumed: tuple[str, ...] = ()
     lacks_slots: bool = False
+    behind: tuple[str, ...] = ()
 
     @property
     def members(self) -> tuple[int, int]:

@@ -12,11 +12,14 @@ from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
+from coherence.base.reads import unnoted
 from coherence.findings.standing_proofs import no_waits
+from coherence.language.design import Design
 from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as names_of
-from coherence.language.roles import others_of_an_answer, waits_in_window
-from coherence.verify.calls.call_graph import NO_WAIT, Work, call_tree, in_turn, open_time, own_time
+from coherence.language.roles import others_of_an_answer, time_of, waits_in_window
+from coherence.verify.calls.call_graph import NO_WAIT, Work, call_tree, in_turn, open_time, own_time, work_of_members
+from coherence.verify.calls.retry_policies import RetryPolicy, serve_time
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.queues.loaded_things import LoadedThing, loaded_thing
 from coherence.verify.queues.offered_load import PLAIN, OfferedRate
@@ -36,7 +39,7 @@ def thing_with_calls(facts: DesignFacts, thing: str) -> LoadedThing | None:
     """
     component, slots = facts.design.components.get(thing), member_slots(facts.design, thing)
     plain = component is not None and (component.part is None or component.part.text in PLAIN)
-    work = call_tree(facts.design).work.get(thing)
+    work = work_of_members(facts.design, thing)
     if not plain or slots is None or work is None or work.cyclic or stated_capacity(facts, thing) is not None:
         return None
     beside = others_of_an_answer(facts.design, thing) if work.serve is not None else {}
@@ -49,7 +52,8 @@ def thing_with_calls(facts: DesignFacts, thing: str) -> LoadedThing | None:
     waits = dict.fromkeys(NO_WAIT.format(plan.callee) for plan in work.through)
     waits |= dict.fromkeys(no_waits(_held_back(facts, thing)))
     assumed = (*(own_time(work, thing) if work.serve is None or beside else ()), *in_turn(work, thing), *waits)
-    return replace(_opened(station, work), assumed=assumed)
+    behind = tuple(dict.fromkeys(name for plan in work.through for name in (plan.name, plan.callee)))
+    return replace(_opened(facts.design, station, work), assumed=assumed, behind=behind)
 
 
 def _held_back(facts: DesignFacts, thing: str) -> Iterator[str]:
@@ -79,9 +83,23 @@ def _places(facts: DesignFacts, thing: str, work: Work) -> Iterator[Place]:
             yield plan.call.place.labelled("a request stays until this has ended")
 
 
-def _opened(station: LoadedThing, work: Work) -> LoadedThing:
+@unnoted()  # whether a way is open says nothing of what waits for its links
+def _on_no_stated_way(design: Design, plan: RetryPolicy) -> bool:
+    """Decides whether a call without a limit is under way for a time that the time of what it calls does not count."""
+    from coherence.model.routes import transit
+
+    alone, own = transit(design, plan.call)[1], time_of(design.components.get(plan.callee), "answer")
+    whole = serve_time(design, plan.callee)
+    return alone > 0 and (own is None or whole is None or whole.high < own.high + alone)
+
+
+def _opened(design: Design, station: LoadedThing, work: Work) -> LoadedThing:
     """Returns a thing with what to ask where its numbers decide nothing."""
     each, demand = station.each, station.demand
+    away = next((plan.name for plan in work.through if _on_no_stated_way(design, plan)), "")
+    if away and (not work.answer.least or demand.low < station.many * each.high):
+        needs = f"a deadline of {away}: how long it is under way is not counted"
+        return replace(station, each=replace(each, low=ZERO, open=needs))
     if not station.at_once.limits:
         return replace(station, each=replace(each, open=AT_ONCE.format(station.thing)), lacks_slots=True)
     if work.answer.least and demand.low >= station.many * each.high:

@@ -20,13 +20,13 @@ from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.roles import send_count
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import STATES
+from coherence.language.words import STATES, TIME_IN_QUEUE
 from coherence.language.workloads import Randomness, Workload
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.paths import Way
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.facts.limits import in_flight_limits
+from coherence.verify.facts.limits import counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._quota_sends import Quota
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import peak_rate
@@ -87,12 +87,13 @@ def _text(quota: Quota, most: Fraction) -> str:
 
 def _refused_by_others(facts: DesignFacts, quota: Quota) -> bool:
     """Decides whether another limit may refuse tries at the callee: they would end before they are answered."""
-    words = {f"{quota.callee}.{word}" for own in STATES.values() for word in own} | {quota.callee}
+    words = {f"{quota.callee}.{word}" for own in (*STATES.values(), (TIME_IN_QUEUE,)) for word in own}
+    words |= {quota.callee}
     for limit in facts.design.limits.values():
         if limit is quota.limit or limit.counts is None:
             continue
         sent = send_count(facts.design, limit)
-        counted = any(limit in facts.counted.get(path, ()) for path in words)
+        counted = counted_in_flight(limit) in words or any(limit in facts.counted.get(path, ()) for path in words)
         if (sent is not None and sent.callee == quota.callee) or counted:
             return True
     return False
@@ -100,13 +101,14 @@ def _refused_by_others(facts: DesignFacts, quota: Quota) -> bool:
 
 def _bound(facts: DesignFacts, quota: Quota, workload: Workload, way: Way) -> WindowBound | None:
     plan, worth = way[-1], quota.count.worth(workload)
-    if not _one_send_of_each(plan) or worth is None or worth.most is None:
+    sooner, refusals = _ends_sooner(facts, way), _refusals(plan)
+    if not _one_send_of_each(plan) or (sooner and refusals) or worth is None or worth.most is None:
         return None
-    bounds = [_by_slots(facts, quota, workload, way), _by_arrivals(facts, quota, workload, way)]
+    bounds = [None if sooner else _by_slots(facts, quota, workload, way), _by_arrivals(facts, quota, workload, way)]
     best = min((bound for bound in bounds if bound is not None), key=lambda bound: bound.most, default=None)
     if best is None:
         return None
-    assumed = (*best.assumptions, *([REFUSES.format(plan.name, quota.limit.name)] if _refusals(plan) else []))
+    assumed = (*best.assumptions, *([REFUSES.format(plan.name, quota.limit.name)] if refusals else []))
     each = f", {render_quantity(worth.most)} token each at most" if quota.count.part else ""
     return replace(best, most=best.most * worth.most, message=f"{best.message}{each}", assumptions=assumed)
 
@@ -144,7 +146,20 @@ def _by_slots(facts: DesignFacts, quota: Quota, workload: Workload, way: Way) ->
     most = math.floor(allowed.high) * (math.floor(quota.window / apart) + 1)
     message = f"{limit.name} lets {render_quantity(allowed.high)} in, each for {render_seconds(apart)} at least"
     places = (allowed.place.labelled("so many at once"),)
-    return WindowBound(Fraction(most), message, places, (limit.name,))
+    below = {*call_tree(facts.design).below(plan.callee)} - {plan.callee}
+    return WindowBound(Fraction(most), message, places, (limit.name, *sorted(below)))
+
+
+def _ends_sooner(facts: DesignFacts, way: Way) -> bool:
+    """Decides whether something may fail what a callee answers before its time, or end it or who waits for it."""
+    from coherence.findings.influences import stopped
+    from coherence.verify.queues.let_through import fails_behind
+
+    callee = way[-1].callee
+    ended = {stopped(facts.design, name) for name in facts.design.timers}
+    ended |= {loop.evicted for loop in facts.design.loops.values()}
+    passed = {plan.callee for plan in way}.union(call_tree(facts.design).below(callee))
+    return not ended.isdisjoint(passed) or any(fails_behind(facts, callee))
 
 
 def _turns_away(limit: Limit) -> bool:

@@ -158,4 +158,4 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
         message, places, names, arithmetic({"asked": (demand.high, "req/s"), "members": (0, "")}, witness=witness),
         certain=many == 0 and demand.low > 0 and not held, assumptions=held,
         repairs=[repair] if repair is not None else [],
-    )  # fmt: skip
+    ).refuting(NO_WAIT.format(thing))  # fmt: skip

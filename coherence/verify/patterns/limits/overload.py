@@ -144,7 +144,8 @@ def _same_time(facts: DesignFacts, station: LoadedThing) -> Iterator[Place]:
 
 def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
     calls = [call.name for call in facts.design.calls if call.callee is not None and call.callee.text == station.thing]
-    return (station.thing, *station.demand.names, *calls, *scalers(facts, station.thing), *_counted(station))
+    around = (*station.demand.names, *calls, *scalers(facts, station.thing), *_counted(station))
+    return (station.thing, *around, *(name for name in station.behind if name not in around))
 
 
 def _counted(station: LoadedThing) -> list[str]:
@@ -197,11 +198,12 @@ def _overloaded(subject: Subject, facts: DesignFacts, station: LoadedThing, plac
         Step(Fraction(60), f"{render_quantity(rest * 60)} more are waiting than a minute before"),
     )
     in_flight = [station.slots[0].name] if station.slots is not None else []
-    late = [plan for plan in call_tree(facts.design).above([station.thing]) if plan.limit is not None]
+    tree, of = call_tree(facts.design), _of(facts, station)
+    late = [plan for plan in tree.above([station.thing]) if plan.limit is not None]
     return QUESTION.conflict(
         f"{full}: {grows}",
         places,
-        _of(facts, station),
+        (*of, *(name for name in sorted(tree.below(station.thing)) if name not in of)),
         arithmetic(station.numbers, witness=witness),
         certain=demand.low >= station.most and not perhaps,
         assumptions=perhaps,
