@@ -334,15 +334,25 @@ def _timed_event(design: Design, name: str) -> Iterator[str]:
 
 
 def _is_never_reached(design: Design, limit: Limit) -> bool:
-    """Decides whether a limit counts what loops alone write, each within bounds that it lets through."""
+    """Decides whether a limit that no loop sets counts what loops alone write, within bounds that it lets through."""
     path = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
     acts = [loop.actuation for loop in design.loops.values() if loop.actuation is not None]
     writers = [act for act in acts if act.signal is not None and act.signal.text == path]
-    plain = writers and limit.at_least is None and limit.window is None and not limit.actions
+    is_set = any(act.signal is not None and act.signal.text.partition(".")[0] == limit.name for act in acts)
+    plain = writers and not is_set and limit.at_least is None and limit.window is None and not limit.actions
     most = most_allowed(design, limit) if plain else None
-    tops = [top for act in writers for top in (*act.bounds[1:2], *([act.initial] if act.initial is not None else []))]
+    begins = [act.initial for act in writers] + ([_stated_at(design, path)] if plain else [])
+    tops = [top for act in writers for top in act.bounds[1:2]] + [first for first in begins if first is not None]
     bounded = all(len(act.bounds) == 2 for act in writers) and all(isinstance(top, Quantity) for top in tops)
     return most is not None and bounded and all(isinstance(top, Quantity) and top.high <= most.low for top in tops)
+
+
+def _stated_at(design: Design, path: str) -> object:
+    """Returns what a component states for a signal, which is where it begins; None where it states nothing."""
+    head, _, word = path.partition(".")
+    component = design.components.get(head)
+    stated = component.copies if component is not None and word == "copies" else None
+    return component.constants.get(word) if component is not None and stated is None else stated
 
 
 def _counted(design: Design, name: str) -> Iterator[str]:

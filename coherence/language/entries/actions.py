@@ -61,10 +61,10 @@ def is_harmless(then: str) -> bool:
 
 
 def lowered_by(then: str) -> str:
-    """Returns the thing of whose members fewer are to be there (`scale down web`, `scale web in`); or nothing."""
+    """Returns the thing of whose members fewer may be there (`scale down web`, `scale web to 0`); or nothing."""
     verb, *rest = then.split() or [""]
     named = [word.partition(".")[0] for word in rest if word not in SCALED_DOWN]
-    lowers = verb in LOWERING or (verb == "scale" and not SCALED_DOWN.isdisjoint(rest))
+    lowers = verb in LOWERING or (verb == "scale" and ("to" in rest or not SCALED_DOWN.isdisjoint(rest)))
     return named[0] if lowers and named else ""
 
 

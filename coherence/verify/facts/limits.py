@@ -18,9 +18,9 @@ from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree
 from coherence.language.roles import counts
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.words import COUNTS, STATES
-from coherence.model.model import Interval
+from coherence.model.model import Interval, interval
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.facts.ranges import corners, enclosure, point, with_ranges
+from coherence.verify.facts.ranges import corners, enclosure, hull, point, with_ranges
 from coherence.verify.facts.writers import tree_of
 
 NOT_HELD_BACK = "no budget holds an eviction of {} back for ever"
@@ -84,10 +84,17 @@ def floor(facts: DesignFacts, limit: Limit) -> Tree | None:
 
 
 def _tree(facts: DesignFacts, limit: Limit, key: str, value: Quantity | Formula | Word | None) -> Tree | None:
-    """Returns the tree of a stated value; a range gets a name of its own, and a percentage is one of the members."""
-    tree = tree_of(value)
-    if isinstance(value, Quantity) and not value.exact:
-        path = f"{limit.name}.{key}"
+    """Returns the tree of a stated value; a range gets a name of its own, and a percentage is one of the members.
+
+    So does what a loop sets.
+    """
+    tree, path = tree_of(value), f"{limit.name}.{key}"
+    if path in facts.written:
+        if isinstance(value, Quantity) and path in facts.values:
+            from_loops = facts.values[path]
+            facts.values.put(path, lambda: hull([from_loops, interval(value)]))
+        tree = Name(path)
+    elif isinstance(value, Quantity) and not value.exact:
         facts.put(path, value)
         tree = Name(path)
     thing = _counted_members(limit) if isinstance(value, Quantity) and value.text.endswith("%") else ""

@@ -197,14 +197,15 @@ def _with_logic(script: str, trees: Sequence[Tree]) -> str:
     return script.replace("QF_LRA", logic, 1).replace("QF_LIRA", logic, 1)
 
 
-def sat_query(facts: DesignFacts, conditions: Iterable[Tree], *, steady: bool) -> SatQuery:
+def sat_query(facts: DesignFacts, trees: Iterable[Tree], *, steady: bool) -> SatQuery:
     """Returns the query over constants, commands, states and outside things.  Raises NotExactError: exp and log."""
-    expanded = [facts.tree(tree) for tree in conditions]
-    spans = stated(facts)
+    expanded = [facts.tree(tree) for tree in trees]
+    conditions = tuple(plain(tree, steady=steady) for tree in expanded)
+    spans = stated(facts, {name for tree in conditions for name in names(tree)})
     if not steady:
         for tree in expanded:
             spans |= past_ranges(tree, facts.values)
-    return SatQuery(tuple(plain(tree, steady=steady) for tree in expanded), spans, whole(facts))
+    return SatQuery(conditions, spans, whole(facts))
 
 
 def solve_query(query: SatQuery) -> SatState | SolverAnswer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
@@ -10,10 +10,16 @@ from coherence.verify.facts.ranges import hull
 from coherence.verify.facts.writers import Writer, initial, interval_of
 
 
-def stated(facts: DesignFacts) -> dict[str, Interval]:
-    """Returns the range of every name; what is only set, under conditions, may still be what it began with."""
-    ranges = dict(facts.values)
+def stated(facts: DesignFacts, among: Collection[str] | None = None) -> dict[str, Interval]:
+    """Returns the range of every name, or of some alone, so that no other is read.
+
+    What is only set, under conditions, may still be what it began with.
+    """
+    paths = facts.values if among is None else [path for path in among if path in facts.values]
+    ranges = {path: facts.values[path] for path in paths}
     for path, writers in facts.written.items():
+        if among is not None and path not in among:
+            continue
         begins = any(initial(writer) is not None for writer in writers)
         sets = [writer for writer in writers if writer.kind == "set"]
         if sets and not begins and all(w.kind in ("set", "unset") and w.condition is not None for w in writers):

@@ -33,7 +33,7 @@ def demand_groups(demands: Sequence[Requirement], facts: DesignFacts) -> list[li
 def lasting_state(facts: DesignFacts, demands: Sequence[Requirement]) -> tuple[SatQuery, SatState] | None:
     """Returns a state that keeps all demands while it lasts, in which what moves in whole steps is whole."""
     trees = tuple(plain(demand.tree, steady=True) for demand in demands)
-    query = SatQuery(trees, stated(facts), in_whole_steps(facts))
+    query = SatQuery(trees, stated(facts, {name for tree in trees for name in used(tree)}), in_whole_steps(facts))
     state = solve_query(query)
     return (query, state) if isinstance(state, SatState) else None
 

@@ -63,7 +63,9 @@ if TYPE_CHECKING:
     from coherence.simulate.execute.exact import Instant
     from coherence.simulate.execute.orbits import LongRun
 
-QUESTION = Question("COH230", "contradictory-actuation", "ai.04 runtime control coherence")
+QUESTION = Question(
+    "COH230", "contradictory-actuation", "ai.04 runtime control coherence", regardless=frozenset({"members"})
+)
 QUESTIONS = (QUESTION,)
 MOST_PAIRS = 2_000  # of one signal
 ONE_PROGRAM = ("cluster_autoscaler", "cluster_autoscaler_scale_down")
