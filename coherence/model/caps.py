@@ -30,11 +30,15 @@ def lowered(read: Iterable[Place]) -> frozenset[str]:
 
 @cached
 def counting_limits(design: Design) -> Mapping[str, list[Limit]]:
-    """Returns the limits with a number that hold at every time, by the full path that they count: reads nothing."""
+    """Returns the limits with a number that hold at every time, by the full path that they count: reads nothing.
+
+    A limit that a loop sets has no number.
+    """
     by_path: dict[str, list[Limit]] = {}
     with unnoted():
-        index = bare_names(design)
-        for limit in design.limits.values():
+        index, acting = bare_names(design), [loop.actuation for loop in design.loops.values()]
+        moved = {act.signal.text.partition(".")[0] for act in acting if act is not None and act.signal is not None}
+        for limit in (limit for name, limit in design.limits.items() if name not in moved):
             partly = limit.per or limit.during or limit.scope or limit.window or limit.actions or limit.rounding
             most = most_allowed(design, limit)
             if limit.counts and isinstance(limit.counts.tree, Name) and not partly and most is not None and most.exact:
