@@ -23,14 +23,7 @@ from coherence.base import units
 from coherence.base.errors import CoherenceError, InternalError
 from coherence.base.places import Place
 from coherence.base.watchdog import WHOLE, RunLimit, run_limit
-from coherence.checking.repair.rechecks import (
-    Key,
-    RecheckContext,
-    key_of,
-    still_found,
-    with_repairs,
-    worse,
-)
+from coherence.checking.repair.rechecks import Key, RecheckContext, key_of, still_found, with_repairs, worse
 from coherence.checking.weighing import absences_weighed, ask_weighed
 from coherence.findings import repairs
 from coherence.findings.edited_designs import Rebuild

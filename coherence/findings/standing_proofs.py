@@ -17,14 +17,7 @@ from dataclasses import dataclass, replace
 
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
-from coherence.findings.influences import (
-    BURST,
-    STOP,
-    WAIT,
-    WHOLE,
-    PossibleInfluence,
-    influences,
-)
+from coherence.findings.influences import BURST, STOP, WAIT, WHOLE, PossibleInfluence, influences
 from coherence.findings.proof_words import words_of, words_of_entry
 from coherence.language.design import Design
 from coherence.language.words import MEMBERS

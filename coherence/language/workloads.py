@@ -5,24 +5,8 @@ from __future__ import annotations
 from coherence.base.places import Place
 from coherence.base.records import Record, plain
 from coherence.base.units import ONE
-from coherence.language.schema_kinds import (
-    Formula,
-    Quantity,
-    Word,
-    either,
-    key,
-    listing,
-    mapping,
-    record,
-)
-from coherence.language.value_kinds import (
-    ANY_QUANTITY,
-    DURATION,
-    TEXT,
-    VALUE,
-    quantity,
-    word,
-)
+from coherence.language.schema_kinds import Formula, Quantity, Word, either, key, listing, mapping, record
+from coherence.language.value_kinds import ANY_QUANTITY, DURATION, TEXT, VALUE, quantity, word
 from coherence.language.words import CASES, CONSTANT, NOTE
 
 LAWS = ("constant", "exponential", "gamma", "hyperexponential", "lognormal", "uniform")

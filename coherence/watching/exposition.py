@@ -10,14 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coherence.watching.monitor import BLOCK, SystemMonitor, WatchedBlocks
-from coherence.watching.rolling import (
-    HOUR,
-    RollingIndex,
-    coherence_index,
-    delay_index,
-    hidden_loss,
-    wave_index,
-)
+from coherence.watching.rolling import HOUR, RollingIndex, coherence_index, delay_index, hidden_loss, wave_index
 
 PREFIX = "coherence_"
 ENDS = ("value", "low", "high")

@@ -24,14 +24,7 @@ from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import Column
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.language.expressions.lower_numpy import lower_numpy
-from coherence.language.expressions.tree import (
-    Held,
-    Number,
-    Tree,
-    names,
-    rename,
-    walk,
-)
+from coherence.language.expressions.tree import Held, Number, Tree, names, rename, walk
 from coherence.model.model import Model
 
 Range: TypeAlias = tuple[float, float]

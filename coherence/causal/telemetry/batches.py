@@ -21,14 +21,7 @@ from coherence.causal.telemetry.cells import ABSENT, Cells
 from coherence.causal.telemetry.clocks import TimeColumn
 from coherence.causal.telemetry.csv_files import table
 from coherence.causal.telemetry.header import HeaderLayout, layout
-from coherence.causal.telemetry.parquet_files import (
-    clock_of,
-    columns_of,
-    connection,
-    picked,
-    times_of,
-    unreadable,
-)  # fmt: skip
+from coherence.causal.telemetry.parquet_files import clock_of, columns_of, connection, picked, times_of, unreadable
 from coherence.causal.telemetry.parts import TelemetryOptions, no_signals
 from coherence.causal.telemetry.problems import quoted, refuse
 from coherence.simulate.telemetry.contract import Origin

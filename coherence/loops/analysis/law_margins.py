@@ -17,13 +17,7 @@ from coherence.loops.designs.kinks import Branch
 from coherence.loops.designs.lap_matrices import Closed, Lap, by_own_command, closed
 from coherence.loops.designs.lap_roots import Array, LapResponse, floats, is_stable, sensitivity, spectral_radius
 from coherence.loops.margins.network_margins import Disk
-from coherence.loops.margins.sampled_margins import (
-    MOST_GAIN,
-    CirclePeak,
-    MarginEdge,
-    SampledMargins,
-    sampled_margins,
-)
+from coherence.loops.margins.sampled_margins import MOST_GAIN, CirclePeak, MarginEdge, SampledMargins, sampled_margins
 from coherence.loops.multirate.opened_lap import OpenedLap
 from coherence.model.model import SampledLoop
 

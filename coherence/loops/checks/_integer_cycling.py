@@ -14,17 +14,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree
-from coherence.loops.checks._groups import (
-    Numbers,
-    groups,
-    linear_at,
-    runs,
-    settled,
-    smooth,
-    swings,
-    tried,
-    witnessed,
-)
+from coherence.loops.checks._groups import Numbers, groups, linear_at, runs, settled, smooth, swings, tried, witnessed
 from coherence.loops.designs.groups import LAPS, MOST_INSTANTS, Group
 from coherence.loops.designs.linear import Linear
 from coherence.model.model import Model, SampledLoop, State, changed_outputs

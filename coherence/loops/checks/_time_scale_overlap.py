@@ -13,16 +13,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Certificate, Question, Subject, rational
 from coherence.language.expressions.tree import Call, Held
-from coherence.loops.checks._groups import (
-    Numbers,
-    altered,
-    groups,
-    runs,
-    settled,
-    swings,
-    tried,
-    without,
-)
+from coherence.loops.checks._groups import Numbers, altered, groups, runs, settled, swings, tried, without
 from coherence.loops.designs.groups import Group, place
 from coherence.model.model import Interval, Model, SampledLoop
 from coherence.simulate.execute.exact import Choices

@@ -15,17 +15,7 @@ from typing import Any
 
 from coherence.base.reads import rebuilt
 from coherence.language.expressions.evaluate import NotExactError, evaluate
-from coherence.language.expressions.tree import (
-    Arithmetic,
-    Call,
-    Choose,
-    Compare,
-    Held,
-    Logic,
-    Number,
-    Tree,
-    walk,
-)
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Number, Tree, walk
 from coherence.loops.designs.equilibria import AtRest
 from coherence.model.model import Model, SampledLoop, State, changed_outputs
 from coherence.simulate.execute.instants import MissingValueError

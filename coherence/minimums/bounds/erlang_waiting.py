@@ -19,17 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import (
-    Bound,
-    Example,
-    Inputs,
-    Quantifier,
-    Recheck,
-    Status,
-    Symbol,
-    Trend,
-    Witness,
-)
+from coherence.minimums.bound import Bound, Example, Inputs, Quantifier, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._stations import balance, waits
 
 

@@ -22,17 +22,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import (
-    Bound,
-    Checked,
-    Example,
-    ProofGrade,
-    Quantifier,
-    Recheck,
-    Status,
-    Symbol,
-    Trend,
-)
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._inductions import refuted
 
 

@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING, Any
 from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.places import Place
 from coherence.simulate.serving.fit import Counters
-from coherence.simulate.serving.trace_records import (
-    OUTPUT_NAMES,
-    PROMPT_NAMES,
-    TIME_NAMES,
-    column_among,
-    records,
-)
+from coherence.simulate.serving.trace_records import OUTPUT_NAMES, PROMPT_NAMES, TIME_NAMES, column_among, records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -32,17 +32,7 @@ from coherence.verify.jobs.job_states import (
     rank_of,
 )
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.order_words import (
-    SteadyState,
-    chunk,
-    claimed,
-    free,
-    key,
-    lookup,
-    may_take,
-    rooms,
-    used,
-)
+from coherence.verify.jobs.order_words import SteadyState, chunk, claimed, free, key, lookup, may_take, rooms, used
 from coherence.verify.jobs.state_graph import StateStep
 
 COMES, ADMIT, TAKE, VAIN, ENDS, FREES = "comes", "admit", "take", "take in vain", "ends", "frees"

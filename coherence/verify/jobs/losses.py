@@ -21,15 +21,7 @@ from coherence.verify.facts.members_that_stay import DRAINED, LOST, things_on_pl
 from coherence.verify.jobs.count_ranges import count_range, variants
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN, placement
-from coherence.verify.jobs.placing import (
-    EVICT,
-    Counts,
-    canonical,
-    canonical_edges,
-    placed,
-    put,
-    total,
-)
+from coherence.verify.jobs.placing import EVICT, Counts, canonical, canonical_edges, placed, put, total
 from coherence.verify.jobs.sites import Cluster, cluster, without
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore
 from coherence.verify.timers.removals import Departure, Removal, members_stay, unbounded_departures

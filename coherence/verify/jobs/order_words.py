@@ -11,15 +11,7 @@ from coherence.language.expressions.tree import Tree
 from coherence.language.sentences import Admission
 from coherence.verify.jobs.contest import Contest, State, reads_waited
 from coherence.verify.jobs.job_kinds import Amount, JobKind, plain
-from coherence.verify.jobs.job_states import (
-    holding,
-    is_leaving,
-    is_promised,
-    is_waiting,
-    lying,
-    pool_of,
-    rank_of,
-)
+from coherence.verify.jobs.job_states import holding, is_leaving, is_promised, is_waiting, lying, pool_of, rank_of
 from coherence.verify.jobs.needs import NeedsError
 
 INFINITE = float("inf")

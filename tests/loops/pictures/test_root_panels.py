@@ -9,12 +9,7 @@ from scipy.special import lambertw
 
 from coherence.loops.interchange.open_loop import opened_at
 from coherence.loops.networks.network import Block, Coupling, loop, network
-from coherence.loops.pictures.root_panels import (
-    locus_panels,
-    multipliers_panel,
-    roots_panel,
-    roots_to_decay,
-)
+from coherence.loops.pictures.root_panels import locus_panels, multipliers_panel, roots_panel, roots_to_decay
 
 HAYES = loop([1.0], [1.0, 0.0], delay=1.0)  # s + exp(-s) = 0: s = W_k(-1)
 

@@ -11,15 +11,7 @@ from coherence.base.errors import InputError
 from coherence.language.design import Design
 from coherence.language.reading import read_text
 from coherence.minimums.design_floors import design_floors
-from coherence.minimums.fabric.design_fabrics import (
-    devices_of,
-    least,
-    link_text,
-    most,
-    parts,
-    places_of,
-    unconnected,
-)
+from coherence.minimums.fabric.design_fabrics import devices_of, least, link_text, most, parts, places_of, unconnected
 from coherence.minimums.registry import entry
 
 TIERS = "a: {count: 4, link_bandwidth: 10 GB/s}, b: {count: 1, link_bandwidth: 20 GB/s}, c: {count: 2 .. 3}"

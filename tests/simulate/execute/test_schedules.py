@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.execute.schedules import (
-    NotCommensurateError,
-    grid,
-    is_due,
-    next_activation,
-    schedules,
-)
+from coherence.simulate.execute.schedules import NotCommensurateError, grid, is_due, next_activation, schedules
 
 F = Fraction
 

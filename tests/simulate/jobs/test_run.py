@@ -15,14 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.simulate.jobs.blame import blame
-from coherence.simulate.jobs.closed_forms import (
-    best_interval,
-    daly,
-    expected_runtime,
-    harmonic,
-    normal_excess,
-    young,
-)
+from coherence.simulate.jobs.closed_forms import best_interval, daly, expected_runtime, harmonic, normal_excess, young
 from coherence.simulate.jobs.job import (
     Checkpoint,
     Failures,

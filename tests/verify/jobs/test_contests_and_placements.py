@@ -25,15 +25,7 @@ from coherence.verify.jobs.obligations import _domains, _sum, may_take, variable
 from coherence.verify.jobs.placement import levels, on_paper, placement, steps_to
 from coherence.verify.jobs.placing import Counts, total
 from coherence.verify.jobs.sites import Cluster, cluster
-from coherence.verify.jobs.state_graph import (
-    StateGraph,
-    StateStep,
-    components,
-    explore,
-    round_trip,
-    trapped,
-    way_to,
-)
+from coherence.verify.jobs.state_graph import StateGraph, StateStep, components, explore, round_trip, trapped, way_to
 from coherence.verify.jobs.waiting import gangs
 from coherence.verify.patterns.placement import (
     evictor_vs_placer,

@@ -12,16 +12,7 @@ from dataclasses import dataclass, replace
 
 from coherence.base.graphs import cycles
 from coherence.verify.jobs.contest import HOLDS_ALL, RESERVES, Contest, State, reads_waited
-from coherence.verify.jobs.contest_steps import (
-    COMES,
-    ENDS,
-    SCHEDULER,
-    arrivals,
-    departures,
-    endings,
-    nobody,
-    scheduled,
-)
+from coherence.verify.jobs.contest_steps import COMES, ENDS, SCHEDULER, arrivals, departures, endings, nobody, scheduled
 from coherence.verify.jobs.job_kinds import JobKind
 from coherence.verify.jobs.job_states import AWAY, GONE, holding, is_leaving, is_waiting
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN

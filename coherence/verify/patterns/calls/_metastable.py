@@ -9,14 +9,7 @@ from fractions import Fraction
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
-from coherence.findings.question_input import (
-    Certificate,
-    Question,
-    Subject,
-    arithmetic,
-    details_are_asked,
-    rational,
-)
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, details_are_asked, rational
 from coherence.findings.repairs import change, proposal
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.schema_kinds import Formula, Quantity

@@ -70,15 +70,7 @@ from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.member_rates import member_rate
 from coherence.verify.queues.offered_load import OfferedRate, offered
-from coherence.verify.timers.removals import (
-    LEFT,
-    Removal,
-    failing,
-    held_back,
-    paths,
-    removals,
-    with_out,
-)
+from coherence.verify.timers.removals import LEFT, Removal, failing, held_back, paths, removals, with_out
 
 if TYPE_CHECKING:
     from coherence.verify.patterns.limits._removal_repairs import Rates, RemovalStage

@@ -25,14 +25,8 @@ from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.sites import ROOM, Cluster, crowded
-from coherence.verify.patterns.placement.place_loss import (
-    BOUND,
-    ONE_KIND,
-    adder_of,
-)
-from coherence.verify.patterns.placement.place_loss import (
-    COUNTS as COUNT_FOR_RULES,
-)
+from coherence.verify.patterns.placement.place_loss import BOUND, ONE_KIND, adder_of
+from coherence.verify.patterns.placement.place_loss import COUNTS as COUNT_FOR_RULES
 from coherence.verify.patterns.writers._pair import Numbers
 
 KINDS = ("always", "never", "eventually_always")
