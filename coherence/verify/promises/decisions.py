@@ -178,16 +178,20 @@ def _by_every_start(model: Model, promise: Promise, condition: Tree, deadline: f
 
 
 def _few_runs(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome | None:
-    """Decides by every run of few starts: of one loop without a plant, or of values that grow without end.
+    """Decides by every run of few starts: of a loop without a plant, of several loops, or of values that grow for ever.
 
-    That is cheaper than a search for an invariant, and templates have none for what grows.
+    Where runs recur soon that is cheaper than a search for an invariant, which several loops need for each order in
+    which they meet; templates have none for what grows.
     """
     try:
         first = next(finite(model, FEW_STARTS), None)  # raises where there are more
         alone = len(model.loops) == 1 and not model.states
-        if first is None or not (alone or _grows(model, first, promise.kind, condition, part_until(deadline, 1 / 8))):
+        longer = first is not None and (
+            alone or _grows(model, first, promise.kind, condition, part_until(deadline, 1 / 8))
+        )
+        if first is None or not (longer or len(model.loops) > 1):
             return None
-        ran = every_start(model, condition, promise.kind, part_until(deadline, 1 / 4))
+        ran = every_start(model, condition, promise.kind, part_until(deadline, 1 / 4 if longer else 1 / 8))
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
         return None
     return None if isinstance(ran, Open) else ran
