@@ -15,8 +15,9 @@ from coherence.language.design import Component, Design, Loop, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import ComputedQuantity
 from coherence.model.gangs import gang_of
-from coherence.verify.events import graph
-from coherence.verify.events.orders import between
+from coherence.verify.events import event_ways, graph
+from coherence.verify.events.graph import Chain
+from coherence.verify.events.orders import between, hull, total
 from coherence.verify.patterns.timers._overrun import Figures
 from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import NOW, Firing, FiringWindow
@@ -24,12 +25,23 @@ from coherence.verify.timers.firing import NOW, Firing, FiringWindow
 
 @dataclass(frozen=True)
 class TimedBarrier:
-    """The step that all members of a component must end, and the pauses that loops may set for one of them."""
+    """The step that all members of a component must end, and the pauses that loops may set for one of them.
+
+    `before`: how long each member takes until then, from `together`, which starts that in all of them; with the places.
+    """
 
     component: Component
     activity: str
     step: Quantity
     pauses: tuple[tuple[Loop, str, Quantity], ...]
+    before: FiringWindow = NOW
+    together: str = ""
+    places_before: tuple[Place, ...] = ()
+
+    @property
+    def step_window(self) -> FiringWindow:
+        """Returns when a member ends its step, from what all of them start together."""
+        return FiringWindow(self.step.low, self.step.high) + self.before
 
     @property
     def pause(self) -> FiringWindow:
@@ -43,7 +55,7 @@ class TimedBarrier:
         alone = not isinstance(self.step, ComputedQuantity)
         if alone and isinstance(self.component.copies, Quantity) and self.component.copies.high <= 1:
             return Fraction(0)
-        return firing.longest_wait(FiringWindow(self.step.low, self.step.high), self.pause) or Fraction(0)
+        return firing.longest_wait(self.step_window, self.pause) or Fraction(0)
 
 
 def answer(subject: Subject, question: Question, timer: Timer) -> Finding:
@@ -93,8 +105,35 @@ def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
         if name not in takes:
             return f"{name} time of {thing} (set by {loop.name})"
         pauses.append((loop, name, takes[name]))
-    step = _slowest(design, component, unless.activity)
-    return step if isinstance(step, str) else TimedBarrier(component, unless.activity, step, tuple(pauses))
+    step, before = _slowest(design, component, unless.activity), _before(design, thing, unless.activity)
+    if isinstance(step, str):
+        return step
+    if isinstance(before, str):
+        return before
+    return TimedBarrier(component, unless.activity, step, tuple(pauses), *before)
+
+
+def _before(design: Design, thing: str, activity: str) -> tuple[FiringWindow, str, tuple[Place, ...]] | str:
+    """Returns what each member does before the step, where timers lead to it from another activity of its own, and what
+    all do together; or what is missing.
+    """
+    starts = f"{thing}.{activity} starts"
+    ways = [_own_links(way, thing) for way in event_ways.chains(starts, graph.event_graph(design))]
+    windows = [total(way) for way in ways if way]
+    if not windows or any(link.kind == "follows" for way in ways for link in way):
+        return NOW, starts, ()
+    if len(windows) < len(ways) or any(window.latest is None for window in windows):
+        return f"whether all of {thing} start a {activity} together"
+    places = [place for way in ways for link in way if link.kind == "activity" for place in link.places]
+    return hull(windows), ways[0][-1].cause, tuple(place.labelled("each member does this before") for place in places)
+
+
+def _own_links(way: Chain, thing: str) -> Chain:
+    """Returns the links of a way that each member has of its own: up to the first of its activities on it."""
+    own = [
+        number for number, link in enumerate(way, 1) if link.kind == "activity" and link.name.startswith(f"{thing}.")
+    ]
+    return way[: max(own, default=0)]
 
 
 def _slowest(design: Design, component: Component, activity: str) -> Quantity | str:
@@ -124,28 +163,36 @@ def _places(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Place, 
         signal = loop.actuation.signal if loop.actuation is not None else None
         where = signal.place if signal is not None else loop.place
         places.append(where.labelled(f"{loop.name} pauses by its own reading"))
-    return (*places, step.place.labelled(f"a {barrier.activity} takes {between(FiringWindow(step.low, step.high))}"))
+    return (
+        *places,
+        *barrier.places_before,
+        step.place.labelled(f"a {barrier.activity} takes {between(FiringWindow(step.low, step.high))}"),
+    )
 
 
 def _figures(barrier: TimedBarrier, fires: Firing) -> Figures:
     return {
         "fires at the earliest": (fires.window.earliest, "s"),
         "longest wait": (barrier.wait, "s"),
-        "longest step": (barrier.step.high, "s"),
+        "longest step": (barrier.step_window.latest or Fraction(0), "s"),
         "longest pause": (barrier.pause.latest or Fraction(0), "s"),
-        "shortest step": (barrier.step.low, "s"),
+        "shortest step": (barrier.step_window.earliest, "s"),
     }
 
 
 def _assumptions(barrier: TimedBarrier, fires: Firing) -> tuple[str, ...]:
     thing = barrier.component.name
     alone = [f"{loop.name} may {name} one {thing} and not another, once in a step" for loop, name, _ in barrier.pauses]
-    return (f"members of {thing} start a {barrier.activity} together", *alone, *fires.defaults)
+    together = f"start a {barrier.activity} together"
+    if barrier.before != NOW:
+        together = f"begin together with '{barrier.together}' what leads to their {barrier.activity}"
+    return (f"members of {thing} {together}", *alone, *fires.defaults)
 
 
 def _proved(question: Question, timer: Timer, barrier: TimedBarrier, fires: Firing) -> Finding:
-    step, thing = barrier.step, barrier.component.name
-    facts = [f"(>= fires {fires.lower})", f"(<= slow {rational(step.high)})", f"(>= fast {rational(step.low)})"]
+    step, thing = barrier.step_window, barrier.component.name
+    facts = [f"(>= fires {fires.lower})", f"(>= fast {rational(step.earliest)})"]
+    facts.append(f"(<= slow {rational(step.latest or Fraction(0))})")
     facts.append(f"(<= pause {rational(barrier.pause.latest or 0)})")
     if barrier.wait == 0:
         facts.append("(= (+ slow pause) fast)")
@@ -171,8 +218,9 @@ def _conflict(subject: Subject, question: Question, timer: Timer, barrier: Timed
 
 
 def _timeline(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Step, ...]:
-    thing, first = barrier.component.name, barrier.step.low
-    steps = [Step(Fraction(0), f"all of {thing}.{barrier.activity} start")]
+    thing, first = barrier.component.name, barrier.step_window.earliest
+    begun = barrier.together if barrier.before != NOW else f"all of {thing}.{barrier.activity} start"
+    steps = [Step(Fraction(0), begun)]
     for loop, name, span in barrier.pauses:
         steps.append(
             Step(Fraction(0), f"{loop.name} sets {thing}.{name} of one member, for {render_seconds(span.high)}")
@@ -180,7 +228,7 @@ def _timeline(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Step,
     steps.append(Step(first, f"first {thing} waits"))
     then = f": {timer.then.text}" if timer.then is not None else ""
     steps.append(Step(first + fires.window.earliest, f"{timer.name} fires{then}"))
-    last = barrier.step.high + (barrier.pause.latest or NOW.earliest)
+    last = (barrier.step_window.latest or NOW.earliest) + (barrier.pause.latest or NOW.earliest)
     return (*steps, Step(last, f"all of {thing}.{barrier.activity} end only now"))
 
 
