@@ -33,9 +33,29 @@ def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[Firi
         longest = longest_spacing(timer) if is_paced_by_reply(timer) else timer.every.high
         yield FiringWindow(shortest, longest + late - early)
         return
-    for chain in _back_to_itself(design, f"{timer.name} fires"):
+    chains = [*_back_to_itself(design, f"{timer.name} fires")]
+    for chain in chains:
         if without not in (link.cause for link in chain):
             yield orders.total(chain)
+    if not chains:
+        yield from _of_its_start(design, timer, without)
+
+
+def _of_its_start(design: Design, timer: Timer, without: str) -> Iterator[FiringWindow]:
+    """Yields the times between two firings of a timer on no circle, whose start comes again: those of it, apart by as
+    much more or less as the timer takes.
+    """
+    own, links_to = firing.lease(timer), graph.event_graph(design)
+    if own is None or own.window.latest is None or timer.start is None or timer.renew is not None:
+        return
+    spread = own.window.latest - own.window.earliest
+    for chain in event_ways.rounds(graph.key_of(timer.start, design), links_to):
+        if without not in (link.cause for link in chain) and not any(
+            _from_a_new_member(design, link) for link in chain
+        ):
+            apart = orders.total(chain)
+            latest = None if apart.latest is None else apart.latest + spread
+            yield FiringWindow(max(Fraction(0), apart.earliest - spread), latest)
 
 
 def begins_anew(timer: Timer, thing: str) -> bool:

@@ -123,7 +123,8 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
         return _proved(pair, order, touching=relation == "touches")
     if (lift := _always_lifted(subject.design, pair.second)) is not None:
         return _lifted(pair, order, lift)
-    return _conflict(subject, pair, order, certain=relation == "after")
+    certain = relation == "after" and not _may_be_lifted(subject.design, order)
+    return _conflict(subject, pair, order, certain=certain)
 
 
 def _always_lifted(design: Design, event: str) -> OverrunCase | None:
@@ -135,6 +136,13 @@ def _always_lifted(design: Design, event: str) -> OverrunCase | None:
     cases = (case for case in _overrun.cases(design) if case.timer.name in names) if names else ()
     always = (case for case in cases if case.relation == "before" and case.order.first and len(case.order.second) == 1)
     return next((case for case in always if case.timer.misses is not None), None)
+
+
+def _may_be_lifted(design: Design, order: EventOrder) -> bool:
+    """Decides whether what is stated lifts a timer on the way to the second event in some runs, and it never comes."""
+    names = {link.name for link in order.second if link.kind == "timer"}
+    waits = any(design.timers[name].unless is not None for name in names)
+    return waits and any(case.timer.name in names and case.relation == "possible" for case in _overrun.cases(design))
 
 
 def _unanswered_first(design: Design, pair: OrderPromise, order: EventOrder) -> Finding | None:
