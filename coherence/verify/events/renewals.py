@@ -115,7 +115,7 @@ def _sent(design: Design, renew: Event) -> Renewal | None:
     """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing.
 
     What a firing brings about, as the end of an activity that it starts, comes as often, later or sooner by as much as
-    the way there may differ.
+    the way there may differ; what leads to itself comes again after each of its rounds.
     """
     event = graph.key_of(renew, design)
     way = () if event.endswith(" fires") else event_ways.only_way(event, graph.event_graph(design))
@@ -125,7 +125,10 @@ def _sent(design: Design, renew: Event) -> Renewal | None:
     apart = list(periods(design, sender)) if sender is not None else []
     if sender is None or not apart or any(link.missing or link.rivals for link in way):
         return None
-    return Renewal(_moved(hull(apart), total(way)), graph.values(sender)[0], sender, way)
+    rounds = event_ways.rounds(event, graph.event_graph(design))
+    known = rounds and not any(link.missing for chain in rounds for link in chain)
+    interval = hull([total(chain) for chain in rounds]) if known else _moved(hull(apart), total(way))
+    return Renewal(interval, graph.values(sender)[0], sender, way)
 
 
 def _repeats(design: Design, event: str) -> bool:
