@@ -46,8 +46,9 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
-from coherence.language.design import Timer
+from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import is_harmless
+from coherence.language.sentences import Event
 from coherence.verify.facts.design_facts import STARTED
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
@@ -60,8 +61,15 @@ QUESTIONS = (QUESTION,)
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per probe that an activity may keep from firing."""
     for case in _overrun.cases(subject.design):
-        if is_probe(case.timer):
+        if is_probe(case.timer) and not _only_renews(subject.design, case.timer):
             yield _answer(subject, case)
+
+
+def _only_renews(design: Design, timer: Timer) -> bool:
+    """Decides whether all that a timer does is to renew another one."""
+    renewals = (other.renew for other in design.timers.values() if isinstance(other.renew, Event))
+    sent = any(renewal.text.removesuffix(" fires") == timer.name for renewal in renewals)
+    return sent and timer.then is None and timer.misses is None
 
 
 def is_probe(timer: Timer) -> bool:
