@@ -15,7 +15,7 @@ LAWS = ("constant", "exponential", "gamma", "hyperexponential", "lognormal", "un
 class Burst(Record):
     """A rate that lasts a while and comes back."""
 
-    rate: Quantity | None = key(ANY_QUANTITY, means="the rate while the burst lasts, in the place of that of the workload", required=True)
+    rate: Quantity | None = key(ANY_QUANTITY, means="the rate while it lasts, instead of the workload's", required=True)
     lasts: Quantity | None = key(DURATION, also="duration for", means="how long a burst lasts", required=True)
     every: Quantity | None = key(
         DURATION, also="period interval", means="the time from one burst to the next", without="there is one"

@@ -96,18 +96,19 @@ calls:
   - {from: a, to: b, deadline: 2 s}
 limits:
   m: {counts: a.ongoing, at_most: 3}
+timers: {t: {from: e, after: 3 h, then: page x}}
 """
 
 
 def test_the_model_and_the_calls_stand_where_an_edit_changes_nothing_that_they_are_made_of() -> None:
     before = read_text(LOOPS_AND_CALLS)
     model, tree = model_of(before), call_tree(before)
-    edits = (("at_most: 3", "at_most: 4"), ("2 s", "3 s"), ("by: 1", "by: 2"))
+    edits = (("3 h", "4 h"), ("2 s", "3 s"), ("by: 1", "by: 2"), ("at_most: 3", "at_most: 4"))
     edited = [reread(before, LOOPS_AND_CALLS.replace(*words)) for words in edits]
     for after in edited:
         carry_over(before, after)
-    assert [call_tree(after) is tree for after in edited] == [True, False, True]
-    assert [model_of(after).loops is model.loops for after in edited] == [True, True, False]
+    assert [call_tree(after) is tree for after in edited] == [True, False, True, True]
+    assert [model_of(after).loops is model.loops for after in edited] == [True, True, False, False]  # a limit is an end
     assert all(model_of(after).design is after for after in edited)
 
 
