@@ -55,7 +55,8 @@ def _tier_power(design: Design, tier: Tier, program: Program, notes: list[str]) 
     stations = {pool.name: [s.name for s in program.stations if _serves(design, s.name, pool)] for pool in hosted}
     others = [name for name, own in stations.items() if len(own) != 1]
     uncounted = [pool.name for pool in hosted if not _is_counted(design, pool)]
-    unsaid = [one.name for one in hosted if _devices(one) is None and tier.name in design.claims]
+    claims = design.claims.keys() & {tier.name, f"{tier.name}.count"}
+    unsaid = [one.name for one in hosted if _devices(one) is None and claims]
     why = next(iter([
         *(f"its {key} is not stated" for key in lacking),
         *(f"{name} on it is no one queue of requests" for name in others),

@@ -32,6 +32,11 @@ def supply_of(name: str) -> str:
     return name if "." in name else f"{name}.count"
 
 
+def claims_on(design: Design, supply: str) -> Formula | None:
+    """Returns what shares a capacity, by its path: claims on a count stand under the name of the thing, or its path."""
+    return design.claims.get(supply) or design.claims.get(supply.removesuffix(".count"))
+
+
 def with_caps(facts: DesignFacts, tree: Tree) -> DesignFacts:
     """Returns the facts in which what a tree counts, and nothing but limits bounds, stays within these."""
     capped: dict[str, tuple[Fraction, Limit]] = {}

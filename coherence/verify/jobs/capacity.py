@@ -11,12 +11,16 @@ from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.language.design import Component, needed
+from coherence.language.expressions import names
 from coherence.language.expressions.lower_smt import real
-from coherence.language.expressions.tree import Name
+from coherence.language.expressions.tree import Compare, Name, Tree
 from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import MEMBERS
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.facts.limits import claims_on, with_caps
+from coherence.verify.facts.ranges import extremes, point, truth, with_ranges
 from coherence.verify.facts.tier_shares import tier_shares
 
 SET_BY_A_LOOP = "what the loop that sets {} makes of it"
@@ -93,6 +97,8 @@ def _left(facts: DesignFacts, component: Component, count: int, resource: str, n
     supply = supplies(facts, component, resource)
     if not supply:
         return Room(None, f"the capacity of {resource} that {component.name} draws on")
+    if claims_on(facts.design, supply) is not None:
+        return _beside_claims(facts, component, count, supply, resource)
     total, taken, least = facts.values[supply], need.high * count, need.low * count
     for name, other in _others(facts, component, resource, supply):
         amount = copies(facts, name)
@@ -111,18 +117,81 @@ def _left(facts: DesignFacts, component: Component, count: int, resource: str, n
         return Room(None, SET_BY_A_LOOP.format(supply), lacks_number=False)
     exact = total.exact and taken == least and need.low == need.high and (members is None or members.exact)
     sure = exact or (members is None and total.high is not None and total.high - least < need.low)
+    if low >= need.high and (by_jobs := _jobs_in_it(facts, resource, low - need.high)):
+        return Room(None, f"what {' and '.join(by_jobs)} leave of {resource}", lacks_number=False)
     return Room(low >= need.high, "", resource, low, need.high, supply, facts.places[supply], need, sure)
+
+
+def _jobs_in_it(facts: DesignFacts, resource: str, spare: Fraction) -> list[str]:
+    """Returns the jobs that may hold more of a resource than can be spared, each as often as it stands there."""
+    most: Fraction | None = Fraction(0)
+    jobs = [job for job in facts.design.jobs.values() if resource in needed(job)]
+    for job in jobs:
+        copies_ = job.constants.get("copies")
+        many = copies_.high if isinstance(copies_, Quantity) else Fraction(1) if copies_ is None else None
+        most = most + needed(job)[resource].high * many if most is not None and many is not None else None
+    return [job.name for job in jobs] if most is None or most > spare else []
+
+
+def _beside_claims(facts: DesignFacts, component: Component, count: int, supply: str, resource: str) -> Room:
+    """Returns the room that the claims on a capacity leave for one more member, by what one more adds to them."""
+    formula = claims_on(facts.design, supply)
+    assert formula is not None
+    tree = facts.tree(formula.tree)
+    facts = with_caps(facts, tree)
+    total, named = facts.values[supply], {path.partition(".")[0] for path in names(tree)}
+    uncounted = sorted(_holders(facts, supply, resource) - named)
+    if uncounted:
+        return Room(None, f"whether the claims on {supply} count {' and '.join(uncounted)}", lacks_number=False)
+    own = [
+        path for path in names(tree) if path.partition(".")[0] == component.name and path.rpartition(".")[2] in MEMBERS
+    ]
+    now, more = (with_ranges(facts.values, dict.fromkeys(own, point(many))) for many in (count, count + 1))
+    before, after = extremes(tree, now), extremes(tree, more)
+    if before is None or after is None or total.low is None:
+        lacking = next(iter(facts.missing(tree)), supply)
+        return Room(None, f"bounds of {lacking}, which is claimed of {supply}")
+    left, need = total.low - before[1].value, after[1].value - before[1].value
+    if need <= 0 or (need.denominator != 1 and supply.endswith(".count")):
+        return Room(None, f"how much of {supply} one copy of {component.name} claims, in whole", lacks_number=False)
+    if not truth(Compare("<=", tree, Name(supply)), more):
+        if left >= need or _held_together(facts, tree):
+            return Room(None, f"what the claims on {supply} leave at once", lacks_number=False)
+        if _grows(facts, supply, after[1].value):
+            return Room(None, SET_BY_A_LOOP.format(supply), lacks_number=False)
+    sure = total.high is not None and total.high < after[0].value
+    quantity = facts.quantities.get(supply)
+    return Room(left >= need, "", resource, left, need, supply, facts.places[supply], quantity, sure)
+
+
+def _holders(facts: DesignFacts, supply: str, resource: str) -> set[str]:
+    """Returns the things and jobs whose members hold parts of a capacity: by what they need, or where they run."""
+    tier, design = supply.removesuffix(".count"), facts.design
+    things = {
+        one.name for one in design.components.values()
+        if (resource in needed(one) and supplies(facts, one, resource) == supply)
+        or (one.needs is None and one.runs_on is not None and one.runs_on.text == tier)
+    }  # fmt: skip
+    return things | {job.name for job in design.jobs.values() if resource in needed(job)}
+
+
+def _held_together(facts: DesignFacts, tree: Tree) -> bool:
+    """Decides whether a limit counts several names of a tree in sum, which keeps it from the sum of their ends."""
+    counted = [set(names(limit.counts.tree)) for limit in facts.design.limits.values() if limit.counts is not None]
+    return any(len(paths & set(names(tree))) > 1 for paths in counted)
 
 
 def room_on_tier(facts: DesignFacts, component: Component, count: int) -> Room | None:
     """Returns the room for one more member on the tier that a component runs on, with `count` of them; None where
-    something else says what members hold of it: their needs, claims, or slices of a boundary.
+    something else says what members hold of it: their needs, or slices of a boundary.
     """
     design, tier = facts.design, component.runs_on.text if component.runs_on is not None else ""
     supply, inside = f"{tier}.count", {tier, component.name}
     sliced = any(inside & {word.text for word in boundary.around} for boundary in design.boundaries.values())
-    if component.needs is not None or tier in design.claims or sliced or supply not in facts.values:
+    if component.needs is not None or sliced or supply not in facts.values:
         return None
+    if claims_on(design, supply) is not None:
+        return _beside_claims(facts, component, count, supply, tier)
     total, own = facts.values[supply], _devices(component)
     taken, least, apart = own[1] * count, own[0] * count, Fraction(ceil(own[1]) * count)
     hosted = [other for other in design.components.values() if other.runs_on is not None and other.runs_on.text == tier]

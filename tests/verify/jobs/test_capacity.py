@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import needed
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs.capacity import Room, room_for_one, supplies
+from coherence.verify.jobs.capacity import Room, room_for_one, room_on_tier, supplies
 from tests.verify.affine_rows import figures
 
 DESIGN = """
@@ -71,3 +72,39 @@ def test_a_need_in_one_unit_names_its_resource() -> None:
     text = "coherence: 1\ncomponents: {web: {copies: 2, needs: 4 cpu}}\n"
     needs = needed(read_text(text).components["web"])
     assert {resource: quantity.low for resource, quantity in needs.items()} == {"cpu": Fraction(4)}
+
+
+CLAIMED = """
+coherence: 1
+infrastructure: {{tiers: {{gpu: {{count: {count}}}}}}}
+components: {{web: {{copies: {copies}, runs_on: gpu}}}}
+claims: {{{key}: {each} * web.copies + {by} * batch.running - {off} * batch.paused}}
+loops:
+  fill:
+    trigger: x.go > 1
+    actuation: {{signal: batch.running, law: step, by: 1, bounds: [{low}, {high}], from: {low}}}
+  hold: {{trigger: x.no > 1, actuation: {{signal: batch.paused, law: step, by: 1, bounds: [0, {paused}], from: 0}}}}
+"""
+
+
+def test_claims_leave_room_for_one_more_as_each_state_of_them_does() -> None:
+    draw = random.Random(212)  # noqa: S311  # drawn designs
+    answers = set()
+    for _ in range(150):
+        copies, each, by, off = draw.randint(1, 4), draw.randint(1, 3), draw.randint(1, 2), draw.randint(0, 1)
+        low, high, paused = draw.randint(0, 2), draw.randint(2, 5), draw.randint(0, 3)
+        count, key = draw.randint(4, 22), draw.choice(["gpu", "gpu.count"])
+        text = CLAIMED.format(
+            copies=copies, each=each, by=by, off=off, low=low, high=high, paused=paused, count=count, key=key
+        )
+        facts = known(Subject(read_text(text), {}))
+        found = room_on_tier(facts, facts.design.components["web"], copies)
+        fits = [
+            each * (copies + 1) + by * running - off * rest <= count
+            for running in range(low, high + 1) for rest in range(paused + 1)
+        ]  # fmt: skip
+        assert found is not None
+        assert found.enough is all(fits), text
+        assert found.enough or found.sure is not any(fits), text
+        answers.add((found.enough, found.sure))
+    assert len(answers) >= 3

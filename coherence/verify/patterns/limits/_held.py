@@ -16,7 +16,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Component, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, scalers
-from coherence.verify.facts.limits import narrowed
+from coherence.verify.facts.limits import claims_on, narrowed
 from coherence.verify.jobs.capacity import alike, supplies
 from coherence.verify.jobs.job_kinds import waits_together
 from coherence.verify.patterns.writers._pair import Numbers
@@ -161,7 +161,7 @@ def _in_pieces(
 def _ours(facts: DesignFacts, component: Component) -> bool:
     """Members that wait for each other, and those that placement rules spread, are other questions' matter."""
     ruled = any(rule.must for rule in facts.design.placement.get(component.name, ()))
-    claimed = component.runs_on is not None and component.runs_on.text in facts.design.claims
+    claimed = component.runs_on is not None and claims_on(facts.design, f"{component.runs_on.text}.count")
     return not (ruled or claimed or waits_together(facts, component))
 
 
@@ -191,7 +191,11 @@ def _of_thing(facts: DesignFacts, path: str) -> Supply | None:
     """Returns a capacity of one thing; of like members (`node: {copies: 8, gpu: 8}`) each has it."""
     thing = path.partition(".")[0]
     amount, members = facts.values[path].high, alike(facts, path)
-    if thing in facts.design.claims or amount is None or (members is not None and members.high is None):
+    if (
+        claims_on(facts.design, f"{thing}.count") is not None
+        or amount is None
+        or (members is not None and members.high is None)
+    ):
         return None
     if members is None:
         return Supply(path, amount, (facts.places[path],), facts.quantities.get(path))

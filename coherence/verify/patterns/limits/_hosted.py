@@ -15,7 +15,9 @@ from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name, Tree
+from coherence.language.schema_kinds import Formula
 from coherence.verify.facts.design_facts import PLACED, DesignFacts
+from coherence.verify.facts.limits import claims_on
 from coherence.verify.facts.ranges import enclosure, point, with_ranges
 from coherence.verify.facts.tier_shares import Sizes, TierShare, packing, tier_shares, whole
 from coherence.verify.patterns.limits._claimed import claim_on
@@ -28,8 +30,8 @@ def answers(question: Question, subject: Subject, facts: DesignFacts, tier: str)
     shares = list(tier_shares(facts, tier))
     if not shares:
         return
-    if tier in facts.design.claims:
-        yield from _disagreeing(question, facts, tier, shares)
+    if (formula := claims_on(facts.design, f"{tier}.count")) is not None:
+        yield from _disagreeing(question, facts, tier, shares, formula)
         return
     where = shares[0].place.labelled(f"runs on {tier}")
     finding = claim_on(question, subject, tier, whole(shares), where)
@@ -53,9 +55,10 @@ def _devices_needed(tier: str, unsaid: list[str], finding: Finding) -> str:
     )
 
 
-def _disagreeing(question: Question, facts: DesignFacts, tier: str, shares: list[TierShare]) -> Iterator[Finding]:
+def _disagreeing(
+    question: Question, facts: DesignFacts, tier: str, shares: list[TierShare], formula: Formula
+) -> Iterator[Finding]:
     """Yields a conflict for each component of which claims and `devices` do not say the same."""
-    formula = facts.design.claims[tier]
     tree = facts.tree(formula.tree)
     for share in (share for share in shares if share.devices):
         by_one = [_with_members(facts, tree, share.members, many) for many in (1, 0)]

@@ -3,10 +3,11 @@
 ## What
 A rolling update goes on when it may take one copy away (the cap on `X.down`, rounded, is at least 1) or may start one
 extra (the cap on `X.extra` is at least 1) and there is room for one: of what a copy needs, of the devices of the tier
-that it runs on, where copies lie in places in one of these, under their rules.  Every number of copies in the range
-is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the second to 1; where both are stated
-as 0, its API server rejects the update.  A promise `eventually X.old == 0` is kept where an update can go on, each new
-copy is ready some day (a probe that kills it before refutes that) and no further update begins.
+that it runs on, of what the `claims` on them leave, where copies lie in places in one of these, under their rules.
+Every number of copies in the range is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the
+second to 1; where both are stated as 0, its API server rejects the update.  A promise `eventually X.old == 0` is kept
+where an update can go on, each new copy is ready some day (a probe that kills it before refutes that) and no further
+update begins.
 
 ## Why it hurts
 25 % of one copy rounds up to one extra and down to none away.  With every accelerator taken the extra one stays
