@@ -12,11 +12,14 @@ from coherence.findings import repairs as edits
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Component, Design, Loop, Timer
+from coherence.language.entries.actions import resized_by
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import ComputedQuantity
+from coherence.language.words import MEMBER
 from coherence.model.gangs import gang_of
 from coherence.verify.events import event_ways, graph
-from coherence.verify.events.graph import Chain
+from coherence.verify.events.firing_gaps import owner
+from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.events.orders import between, hull, total
 from coherence.verify.patterns.timers._overrun import Figures
 from coherence.verify.timers import firing, repairs
@@ -28,6 +31,7 @@ class TimedBarrier:
     """The step that all members of a component must end, and the pauses that loops may set for one of them.
 
     `before`: how long each member takes until then, from `together`, which starts that in all of them; with the places.
+    `alone`: there is never another member to wait for.
     """
 
     component: Component
@@ -37,6 +41,7 @@ class TimedBarrier:
     before: FiringWindow = NOW
     together: str = ""
     places_before: tuple[Place, ...] = ()
+    alone: bool = False
 
     @property
     def step_window(self) -> FiringWindow:
@@ -52,8 +57,7 @@ class TimedBarrier:
     @property
     def wait(self) -> Fraction:
         """Returns the longest wait of the first member for the last, in seconds."""
-        alone = not isinstance(self.step, ComputedQuantity)
-        if alone and isinstance(self.component.copies, Quantity) and self.component.copies.high <= 1:
+        if self.alone:
             return Fraction(0)
         return firing.longest_wait(self.step_window, self.pause) or Fraction(0)
 
@@ -104,13 +108,30 @@ def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
             continue
         if name not in takes:
             return f"{name} time of {thing} (set by {loop.name})"
+        if _goes_beyond(loop, takes[name]):
+            return f"{name} time of {thing}: the bounds of {loop.name} go beyond it"
         pauses.append((loop, name, takes[name]))
-    step, before = _slowest(design, component, unless.activity), _before(design, thing, unless.activity)
+    step, before = _slowest(design, component, timer), _before(design, thing, unless.activity)
     if isinstance(step, str):
         return step
     if isinstance(before, str):
         return before
-    return TimedBarrier(component, unless.activity, step, tuple(pauses), *before)
+    return TimedBarrier(
+        component, unless.activity, step, tuple(pauses), *before, alone=gang is None and _is_one(design, component)
+    )
+
+
+def _goes_beyond(loop: Loop, span: Quantity) -> bool:
+    """Decides whether a loop may set an activity to longer than is stated of it."""
+    most = [bound for bound in (loop.actuation.bounds if loop.actuation else ()) if isinstance(bound, Quantity)]
+    return any(bound.dimension == span.dimension and bound.high > span.high for bound in most)
+
+
+def _is_one(design: Design, component: Component) -> bool:
+    """Decides whether a thing has one member at the most, whatever timers order."""
+    orders = (timer.then.text for timer in design.timers.values() if timer.then is not None)
+    one = isinstance(component.copies, Quantity) and component.copies.high <= 1
+    return one and component.name not in map(resized_by, orders)
 
 
 def _before(design: Design, thing: str, activity: str) -> tuple[FiringWindow, str, tuple[Place, ...]] | str:
@@ -118,36 +139,71 @@ def _before(design: Design, thing: str, activity: str) -> tuple[FiringWindow, st
     all do together; or what is missing.
     """
     starts = f"{thing}.{activity} starts"
-    ways = [_own_links(way, thing) for way in event_ways.chains(starts, graph.event_graph(design))]
+    ways = [_own_links(design, way, thing) for way in event_ways.chains(starts, graph.event_graph(design))]
     windows = [total(way) for way in ways if way]
     if not windows or any(link.kind == "follows" for way in ways for link in way):
         return NOW, starts, ()
-    if len(windows) < len(ways) or any(window.latest is None for window in windows):
+    sooner = any(link.kind == "begins" and link.effect.endswith(" ends") for way in ways for link in way)
+    if sooner or len(windows) < len(ways) or any(window.latest is None for window in windows):
         return f"whether all of {thing} start a {activity} together"
-    places = [place for way in ways for link in way if link.kind == "activity" for place in link.places]
+    places = [place for way in ways for link in way if link.kind in ("activity", "timer") for place in link.places]
     return hull(windows), ways[0][-1].cause, tuple(place.labelled("each member does this before") for place in places)
 
 
-def _own_links(way: Chain, thing: str) -> Chain:
-    """Returns the links of a way that each member has of its own: up to the first of its activities on it."""
-    own = [
-        number for number, link in enumerate(way, 1) if link.kind == "activity" and link.name.startswith(f"{thing}.")
-    ]
+def _own_links(design: Design, way: Chain, thing: str) -> Chain:
+    """Returns the links of a way that each member has of its own: from the last event that is one for all of them to
+    its activities and to timers that stand for each of it.
+    """
+    shared = next((n for n, link in enumerate(way) if link.effect.startswith(("all of ", "first "))), len(way))
+    own = [number for number, link in enumerate(way[:shared], 1) if _is_own(design, link, thing)]
     return way[: max(own, default=0)]
 
 
-def _slowest(design: Design, component: Component, activity: str) -> Quantity | str:
-    """Returns the step of all members of a gang, from the shortest to the longest, or what is missing."""
-    own, gang = (component.takes or {})[activity], gang_of(design, component.name)
+def _is_own(design: Design, link: EventLink, thing: str) -> bool:
+    if link.kind != "timer":
+        return link.kind == "activity" and link.name.startswith(f"{thing}.")
+    timer = design.timers[link.name]
+    return owner(design, timer) == (thing, True) or (timer.per is not None and timer.per.text in MEMBER)
+
+
+def _slowest(design: Design, component: Component, timer: Timer) -> Quantity | str:
+    """Returns the step that all members wait for, of all of a gang, from the shortest to the longest, or what is
+    missing.
+    """
+    assert timer.unless is not None
+    activity, gang = timer.unless.activity, gang_of(design, component.name)
     for other in gang.members if gang is not None else ():
         if activity not in (other.takes or {}):
             return f"{activity} time of {other.name}, for which {component.name} waits: they call each other"
-    if gang is None:
-        return own
-    steps = [(job.takes or {})[activity] for job in gang.members]
-    low, high = min(step.low for step in steps), max(step.high for step in steps)
-    also = tuple(step.place for step in steps)
+    steps = [_step(design, job, timer) for job in (gang.members if gang is not None else (component,))]
+    missing = next((step for step in steps if isinstance(step, str)), None)
+    stated = [step for step in steps if not isinstance(step, str)]
+    if missing is not None or len(steps) == 1:
+        return missing or stated[0]
+    own, (low, high) = _takes(component, activity), (min(s.low for s in stated), max(s.high for s in stated))
+    also = tuple(step.place for step in stated)
     return ComputedQuantity(low, high, own.dimension, own.text, own.place, own.varies, also)
+
+
+def _takes(component: Component, activity: str) -> Quantity:
+    return (component.takes or {})[activity]
+
+
+def _step(design: Design, component: Component, timer: Timer) -> Quantity | str:
+    """Returns how long one thing takes for its step with the calls that it makes in it, or what is missing."""
+    assert timer.unless is not None
+    activity, subject = timer.unless.activity, f"{component.name}.{timer.unless.activity}"
+    own, ways = _takes(component, activity), graph.with_failures(graph.event_graph(design))[f"{subject} ends"]
+    other = next((link for link in ways if link.kind != "activity" and link.cause != f"{timer.name} fires"), None)
+    if other is not None:
+        return f"how soon {other.cause.removesuffix(' fires')} ends a {activity} of {component.name}"
+    lasts = next(link for link in ways if link.kind == "activity")
+    if lasts.missing or lasts.window.latest is None:
+        return lasts.missing or f"{activity} time of {component.name}"
+    if FiringWindow(own.low, own.high) == lasts.window:
+        return own
+    window, also = lasts.window, tuple(place for place in lasts.places if place != own.place)
+    return ComputedQuantity(window.earliest, lasts.window.latest, own.dimension, own.text, own.place, own.varies, also)
 
 
 def _names(timer: Timer, barrier: TimedBarrier) -> tuple[str, ...]:
