@@ -18,7 +18,7 @@ from coherence.language import document, names
 from coherence.language.design import Design
 from coherence.language.document import Table
 from coherence.language.environments.overlay import read_in_environment
-from coherence.language.implied import takes_names
+from coherence.language.implied import takes_names, takes_part
 from coherence.language.reading import check_meanings, design_from_table
 from coherence.language.schema_kinds import Reading
 from coherence.model.independent_parts import SECTIONS, Unit, carry, entries_of, part_of, parts, units_of
@@ -53,7 +53,13 @@ def reread_entries(previous: Design, text: str) -> Design | None:
     if not touched:
         return previous
     entries = _entries(_alone(new, owners, touched), touched, previous.file)
-    return _put(previous, touched, entries, text) if entries is not None and not takes_names(entries) else None
+    if entries is None or takes_names(entries):
+        return None
+    edited = (unit for unit in touched if unit.section in ("components", "timers", "jobs"))
+    both = (getattr(design, unit.section)[unit.name] for unit in edited for design in (previous, entries))
+    if any(takes_part(previous, entry) for entry in both):
+        return None
+    return _put(previous, touched, entries, text)
 
 
 def owned(lines: Sequence[str], units: Iterable[Unit]) -> list[Unit | None] | None:

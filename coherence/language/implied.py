@@ -199,6 +199,28 @@ def takes_names(design: Design) -> bool:
     ) or any(isinstance(each, Formula) for each in (*_numbers_of_loops(design), *_rates_of(design)))
 
 
+def takes_part(design: Design, entry: object) -> bool:
+    """Decides whether something of a design is implied by an entry together with others: a probe and what it looks at,
+    a startup probe and those that it holds back, a place and the component of its name.
+    """
+    if isinstance(entry, Component):
+        looked_at = (t for t in design.timers.values() if t.start is not None and t.start.thing == entry.name)
+        stands = bool(design.places) and (entry.name in design.places or bool(needed(entry)))
+        return stands or any(_is_probe(timer) and _may_be_implied(design, timer) for timer in looked_at)
+    if isinstance(entry, Timer) and _is_probe(entry):
+        return _may_be_implied(design, entry) or (entry.part is not None and entry.part.text == "startup_probe")
+    return isinstance(entry, Job) and bool(design.places)
+
+
+def _is_probe(timer: Timer) -> bool:
+    return timer.every is not None and timer.misses is not None and timer.start is not None
+
+
+def _may_be_implied(design: Design, timer: Timer) -> bool:
+    """Decides whether what a probe counts from, or what answers it, may follow from other entries."""
+    return timer.unless is None or is_answered_by_default(timer) or may_be_over(timer) or is_held_back(design, timer)
+
+
 def computed_from(design: Design, path: str) -> Quantity | None:
     """Returns a number that was computed of a constant when the design was read; None where there is none."""
     from coherence.language.shared_rates import ComputedQuantity, ScaledRate

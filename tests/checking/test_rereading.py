@@ -112,3 +112,41 @@ def test_an_edited_entry_is_held_against_the_others_as_in_the_whole_text(old: st
     with pytest.raises(InputError) as again:
         reread(before, text)
     assert set(again.value.problems) == set(refused.value.problems)
+
+
+IMPLIED = """coherence: 1
+components:
+  web: {copies: 3, takes: {start: 2 s .. 20 s, answer: 1 s}}
+  gpu: {count: 4, memory: 40 GiB}
+jobs:
+  train: {needs: 1 gpu}
+timers:
+  live: {uses: liveness_probe, from: web starts, misses: 3, then: restart web}
+  ready: {uses: readiness_probe, from: web slow, first: 10 s, misses: 3, then: unlist web}
+  up: {uses: startup_probe, from: web starts, misses: 12, unless: web.start ends, then: restart web}
+  other: {from: web hangs, after: 3 s, then: page team}
+places:
+  gpu: {count: 2}
+  n1: {zone: a}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("start: 2 s .. 20 s", "begin: 2 s .. 20 s"),
+        ("misses: 12,", "misses: 13,"),
+        ("uses: startup_probe", "uses: liveness_probe"),
+        ("unless: web.start ends, ", ""),
+        ("misses: 3, then: unlist", "misses: 4, then: unlist"),
+        ("from: web slow, first: 10 s", "from: web starts, first: 10 s"),
+        ("memory: 40 GiB", "memory: 80 GiB"),
+        ("needs: 1 gpu", "needs: {gpu: 1, memory: 3 GiB}"),
+        ("after: 3 s", "after: 4 s"),
+    ],
+)
+@pytest.mark.parametrize("without", ["uses: startup_probe, ", ", unless: web.start ends", "no such words"])
+def test_what_entries_imply_together_is_implied_after_an_edit_of_one(old: str, new: str, without: str) -> None:
+    before = IMPLIED.replace(without, "")
+    text = before.replace(old, new)
+    assert repr(reread(read_text(before, READ), text)) == repr(read_text(text, READ))
