@@ -2,8 +2,9 @@
 
 A call that retried and has one try, where no call before or behind it retries either, a loop that may move within
 bounds and has one value left or leaves its stated bounds, a timer that begins with what stops it where no other one
-stands for it, a component of which there are fewer, a load or a time of the world that is another: such an edit
-removes a conflict by removing what it is about.
+stands for it or that is promised to follow what lifts it in every run, a cap that lets nobody in, a component of which
+there are fewer, a load or a time of the world that is another: such an edit removes a conflict by removing what it is
+about.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.language.design import Call, Component, Design, Loop, Timer
+from coherence.language.design import Call, Component, Design, Limit, Loop, Timer
 from coherence.language.schema_kinds import Quantity
+from coherence.verify.patterns.timers.timer_order import idle_timers
 
 
 def purposes_lost(before: Design, after: Design) -> int:
@@ -31,6 +33,10 @@ def _lost(before: Design, after: Design) -> Iterator[str]:
     for name, timer in before.timers.items():
         if name in after.timers and not _stopped_at_start(timer) and _stopped_at_start(after.timers[name]):
             yield from () if _stood_for(timer, after) else (name,)
+    yield from idle_timers(after) - idle_timers(before)
+    for name, limit in before.limits.items():
+        if name in after.limits and _lets_some(limit) and not _lets_some(after.limits[name]):
+            yield name
     for name, component in before.components.items():
         if name in after.components and _is_less(component, after.components[name]):
             yield name
@@ -86,6 +92,11 @@ def _stood_for(timer: Timer, design: Design) -> bool:
         for name, other in design.timers.items()
         if name != timer.name
     )
+
+
+def _lets_some(limit: Limit) -> bool:
+    """Returns whether a cap lets anything in; a share of members, or an expression, is taken to."""
+    return not isinstance(limit.at_most, Quantity) or limit.at_most.high > 0
 
 
 def _is_less(component: Component, edited: Component) -> bool:

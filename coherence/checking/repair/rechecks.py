@@ -3,9 +3,9 @@
 An edit is a repair if nothing is in conflict or vacuous that was not before, and the question that found the conflict
 answers `proved` about the same policies; one that is silent where nothing is wrong is asked for a proof of that, and
 must not have had it before the edit.  Where the question answers with weaker evidence, or is silent, the edit is a
-candidate, and so is one that takes away what a policy is for.  A conflict that became "undecided" is neither.  What a
-part does not let a repair change is not changed.  The proposals of the question come first; where none is a repair, the
-nearest one is searched.  Edits that relax a promise or add hardware rank last.
+candidate; so is one that is proved and takes away what a policy is for.  A conflict that became "undecided" is neither.
+What a part does not let a repair change is not changed.  The proposals of the question come first; where none is a
+repair, the nearest one is searched.  Edits that relax a promise or add hardware rank last.
 """
 
 from __future__ import annotations
@@ -248,6 +248,8 @@ def _rechecked(
         if context.purposes_lost(repair.edits):
             return [context.conceding(replace(repair, verified=WITHOUT_PURPOSE))]
         return [context.conceding(replace(repair, verified="re-checked: proved", proved=True))]
+    if context.purposes_lost(repair.edits):
+        return []
     grades = [f.evidence.grade for f in _same(finding, after) if f.verdict is Verdict.PROVED]
     weak = next((grade for grade in grades if grade is not Grade.PROVED), "no conflict is found")
     return [context.conceding(replace(repair, verified=f"re-checked: {weak}, and not proved"))]

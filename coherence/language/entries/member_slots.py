@@ -61,6 +61,12 @@ def member_slots(design: Design, thing: str) -> MemberSlots | None:
     return MemberSlots(min(q.low for q in stated), min(q.high for q in stated), tuple(limits))
 
 
+def closing(design: Design, thing: str) -> tuple[Limit, Quantity] | None:
+    """Returns a limit under which no member of a thing ever works on a request, and its number; None without one."""
+    numbers = ((limit, _of_one_member(design, thing, limit)) for limit in _in_work(design).get(thing, []))
+    return next(((limit, most) for limit, most in numbers if most is not None and most.high <= 0), None)
+
+
 def limits_of_all(design: Design, thing: str) -> list[Limit]:
     """Returns the limits on what is in work at a thing that do not say how much of it each member works on."""
     return [limit for limit in _in_work(design).get(thing, []) if _of_one_member(design, thing, limit) is None]

@@ -18,6 +18,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.findings.standing_proofs import no_waits
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.entries.member_slots import closing
 from coherence.language.roles import SendCount, send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT
@@ -129,16 +130,21 @@ def _per(rate: Fraction, unit: str = "req/s") -> str:
 
 
 def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: str) -> Iterator[Finding]:
-    """Yields a conflict where a thing that is asked may have no member, and nothing says what one would serve.
+    """Yields a conflict where a thing that is asked may have no member, and nothing says what one would serve, or a
+    limit lets none of its members work on a request.
 
     Where it has none for certain, whatever one would serve.
     """
-    demand, members = offered(facts, thing), copies(facts, thing)
-    if demand is None or demand.high <= 0 or members is None or members.low is None or members.low > 0:
+    demand, members, closed = offered(facts, thing), copies(facts, thing), closing(facts.design, thing)
+    if demand is None or demand.high <= 0:
         return
-    many = math.floor(members.high) if members.high is not None else None
-    if many is None or (many > 0 and (member_rate(facts, thing) is not None or is_raised(facts, thing, members))):
+    if closed is None and (members is None or members.low is None or members.low > 0):
         return
+    many = math.floor(members.high) if members is not None and members.high is not None else None
+    if closed is None:
+        assert members is not None
+        if many is None or (many and (member_rate(facts, thing) is not None or is_raised(facts, thing, members))):
+            return
     from coherence.verify.queues.let_through import held_above
 
     stated, number = facts.quantities.get(f"{thing}.copies"), facts.places.get(f"{thing}.copies")
@@ -147,6 +153,9 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
     calls = [call for call in facts.design.calls if call.callee is not None and call.callee.text == thing]
     names = (thing, *demand.names, *(call.name for call in calls), *loops)
     has = f"{thing} has no member" if many == 0 else f"{thing} may have no member (copies 0 to {many})"
+    if closed is not None:
+        stated, has = closed[1], f"{closed[0].name} lets no member of {thing} work on one"
+        places, names = (*places, closed[1].place.labelled("so many at once in each member")), (*names, closed[0].name)
     message = f"asked are {_per(demand.high)}, {has}: nobody serves them"
     if demand.open:
         yield question.undecided(f"needs {demand.open}: {message}", places, names)
@@ -156,6 +165,6 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
     held = (*held_above(facts, thing, lambda passed: passed > 0),)
     yield question.conflict(
         message, places, names, arithmetic({"asked": (demand.high, "req/s"), "members": (0, "")}, witness=witness),
-        certain=many == 0 and demand.low > 0 and not held, assumptions=held,
+        certain=(many == 0 or closed is not None) and demand.low > 0 and not held, assumptions=held,
         repairs=[repair] if repair is not None else [],
     ).refuting(NO_WAIT.format(thing))  # fmt: skip

@@ -114,6 +114,8 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
     if relation == "unknown":
         return _undecided(pair, order, f"needs what starts {order.rests}: how long it rests before is not said")
     if relation in ("before", "touches"):
+        if (lift := _always_lifted(subject.design, pair)) is not None and lift.timer.misses is None:
+            return _lifted(pair, order, lift)
         if never := _unanswered_first(subject.design, pair, order):
             return never
         interruptions = orders.interruptions(subject.design, order.first)
@@ -121,21 +123,49 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
             why = f"whether {interruptions.words} prolongs what comes first is open"
             return _undecided(pair, order, why, loops=interruptions.loops)
         return _proved(pair, order, touching=relation == "touches")
-    if (lift := _always_lifted(subject.design, pair.second)) is not None:
+    if (lift := _always_lifted(subject.design, pair)) is not None and lift.timer.misses is not None:
         return _lifted(pair, order, lift)
     certain = relation == "after" and not _may_be_lifted(subject.design, order)
     return _conflict(subject, pair, order, certain=certain)
 
 
-def _always_lifted(design: Design, event: str) -> OverrunCase | None:
-    """Returns the probe on the only way to an event that, by the stated times, is answered in every run.
+def idle_timers(design: Design) -> frozenset[str]:
+    """Returns the timers that are promised to fire after an event, and are always lifted by what leads to it."""
+    befores = _before.pairs(design) if any(timer.unless for timer in design.timers.values()) else ()
+    lifts = (_always_lifted(design, pair) for pair in befores)
+    return frozenset(lift.timer.name for lift in lifts if lift is not None and lift.timer.misses is None)
+
+
+def _always_lifted(design: Design, pair: OrderPromise) -> OverrunCase | None:
+    """Returns the timer on the only way to the second event that, by the stated times, what ends it lifts in every run:
+    a probe, or one that waits for the first event and is ended by what leads there, so that it never fires after it.
 
     A deadline or a lease is there for the run in which its `unless` does not come, and is held against that.
     """
+    return next(
+        (
+            case
+            for case in _lifted_on_the_way(design, pair.second)
+            if case.timer.misses or _ends_early(design, pair, case)
+        ),
+        None,
+    )
+
+
+def _lifted_on_the_way(design: Design, event: str) -> Iterator[OverrunCase]:
+    """Yields the timers on the only way to an event that what ends them always lifts."""
     names = [link.name for link in event_ways.only_way(event, graph.event_graph(design)) if link.kind == "timer"]
-    cases = (case for case in _overrun.cases(design) if case.timer.name in names) if names else ()
-    always = (case for case in cases if case.relation == "before" and case.order.first and len(case.order.second) == 1)
-    return next((case for case in always if case.timer.misses is not None), None)
+    for case in _overrun.cases(design) if names else ():
+        if case.timer.name in names and case.relation == "before" and case.order.first and len(case.order.second) == 1:
+            yield case
+
+
+def _ends_early(design: Design, pair: OrderPromise, case: OverrunCase) -> bool:
+    """Decides whether each way to the first event goes through what ends the timer."""
+    assert case.timer.unless is not None
+    unless = graph.key_of(case.timer.unless, design)
+    ways = event_ways.chains(pair.first, graph.event_graph(design))
+    return bool(ways) and all(any(link.cause == unless for link in way) for way in ways)
 
 
 def _may_be_lifted(design: Design, order: EventOrder) -> bool:
@@ -156,7 +186,8 @@ def _unanswered_first(design: Design, pair: OrderPromise, order: EventOrder) -> 
 
 def _never_fires(design: Design, event: str) -> str | None:
     """Returns the probe on the only way to an event that is always answered, or that a startup probe holds back."""
-    if (lift := _always_lifted(design, event)) is not None:
+    lift = next((case for case in _lifted_on_the_way(design, event) if case.timer.misses), None)
+    if lift is not None:
         return lift.timer.name
     from coherence.language.implied import is_held_back
 
