@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from random import Random
 
 from coherence.language.expressions.tree import Held, walk
 from coherence.model.model import Model, SampledLoop
@@ -20,6 +21,8 @@ from coherence.simulate.execute.lookback import look_backs
 
 MOST_PATTERNS = 96
 MOST_INSTANTS = 400
+MOST_TRIED, CLOSE = 12, 64  # patterns that do not stand for all; parts of a unit between phases close together
+ZERO = Fraction(0)
 
 
 class NotCommensurateError(ArithmeticError):
@@ -100,6 +103,28 @@ def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[PhaseP
         if count > MOST_PATTERNS:
             raise NotCommensurateError(f"more than {MOST_PATTERNS} orders of {len(free)} loops without a stated phase")
         yield schedule(model, {**pinned, **phases}, hyperperiod)
+
+
+def some_patterns(model: Model) -> Iterator[PhasePattern]:
+    """Yields a few patterns where none stand for all: phases 0, then some that lie close together or far apart.
+
+    Nothing where the periods have no small common multiple.
+    """
+    free = [loop for loop in model.loops if loop.phase is None]
+    try:
+        unit, hyperperiod = grid(model)
+    except NotCommensurateError:
+        return
+    if _count(model, hyperperiod) > MOST_INSTANTS:
+        return
+    pinned = {loop.name: loop.phase for loop in model.loops if loop.phase is not None}
+    random = Random(0)  # noqa: S311  (the same phases in every run)
+    for number in range(MOST_TRIED if free else 1):
+        gap = unit / (len(free) + 1 if number % 2 else CLOSE)
+        places = [random.randrange(int(loop.period / unit)) * unit for loop in free]
+        levels = random.sample(range(len(free) + 1), len(free))
+        drawn = {p.name: at + gap * k if number else ZERO for p, at, k in zip(free, places, levels, strict=True)}
+        yield schedule(model, {**pinned, **drawn}, hyperperiod)
 
 
 def _continuous(model: Model) -> str:

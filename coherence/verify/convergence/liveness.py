@@ -8,14 +8,15 @@ from fractions import Fraction
 
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
-from coherence.simulate.execute.schedules import PhasePattern, schedules
+from coherence.simulate.execute.schedules import PhasePattern
 from coherence.verify.convergence.descent import reaches, settles
 from coherence.verify.convergence.set_chains import Descent
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 from coherence.verify.systems.cases import NotLinearError
+from coherence.verify.systems.clocks import encoder_of, patterns
 from coherence.verify.systems.model_readings import first_reading, readings
 from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, Polyhedron, TransitionSystem
-from coherence.verify.systems.transitions import BROKEN, Encoder, ModelReading
+from coherence.verify.systems.transitions import BROKEN, ModelReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +35,28 @@ def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Com
         raise NotLinearError("what the promise says of flowing states may change between the instants")
     ways, certificates, used, within = readings(model), list[str](), list[ModelReading](), Fraction(0)
     quadratic = False
-    for schedule in schedules(model):
+    for schedule in patterns(model):
 
         def attempt(
             reading: ModelReading, until: float, schedule: PhasePattern = schedule
-        ) -> tuple[Descent, int] | str:
-            encoder = Encoder(model, schedule, condition, reading=reading, deadline=until)
+        ) -> tuple[Descent, int, Fraction] | str:
+            encoder = encoder_of(schedule)(model, schedule, condition, reading=reading, deadline=until)
             system = encoder.system()
             end = (
                 settles(system, broken=BROKEN, deadline=until) if stays else reaches(_short_of(system), deadline=until)
             )
-            return end if isinstance(end, str) else (end, len(encoder.plan.moments))
+            return end if isinstance(end, str) else (end, len(encoder.plan.moments), encoder.lap)
 
         proof = first_reading(ways, deadline, attempt)
         if isinstance(proof, str):
             return proof
-        reading, (descent, moments) = proof
+        reading, (descent, moments, lap) = proof
         ways = [reading, *(way for way in ways if way != reading)]
         certificates.append(descent.certificate)
         used.append(reading)
         quadratic = quadratic or descent.quadratic
         laps = Fraction(math.ceil(descent.levels / moments) + 1)
-        within = max(within, laps * schedule.hyperperiod)
+        within = max(within, laps * lap)
     return Come(tuple(certificates), tuple(dict.fromkeys(used)), within, quadratic)
 
 

@@ -57,7 +57,7 @@ class Counting(Encoder):
             yield None, begin, {}, "late"
             return
         seen = set()
-        for drifted in self._drifted(replace(waited, guard=begin), mode):
+        for drifted in self._drifted(replace(waited, guard=begin), mode, moment):
             for way in self._delivered(drifted, moment):
                 for stepped in self._through(way, moment):
                     target, cells = self._mode(following, stepped), super()._changed_cells(stepped)

@@ -27,12 +27,13 @@ from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.outside_signals import prepared
 from coherence.verify.promises.refutations import (
     every_start,
+    in_other_choices,
     lap_truths,
     refuted,
     violation,
     watched,
 )
-from coherence.verify.promises.run_choices import in_every_order
+from coherence.verify.promises.run_choices import all_phases, in_every_order
 from coherence.verify.systems.cases import NotLinearError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ __all__ += ["condition_of", "decide", "lap_truths", "part_of", "violation", "wat
 GRACE = 0.5  # seconds for a last look when the time is over
 EVERY_PHASE = "all phases of {}: what flows until its first sample is among the values from which it begins"
 FEW_STARTS = 8  # of a loop alone: run before a proof is searched
+MEETING = "in which loops and steps can meet"
 METHOD = "template invariant, z3"
 DESCENT = "shrinking template sets, z3"
 QUADRATIC = "quadratic Lyapunov function in exact rationals, z3"
@@ -118,9 +120,18 @@ def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -
         return Open(f"not proved: {switching} switches at crossings, which are executed only", "no run breaks it")
     if is_watched(model):
         return _by_every_start(model, promise, condition, deadline)
-    if promise.kind in ("always", "never"):
-        return _in_any_phase(model, promise, condition, deadline)
-    return _comes_or_runs(model, promise, condition, deadline)
+    lasting = promise.kind in ("always", "never")
+    outcome: Outcome | ArithmeticError
+    try:
+        outcome = (_in_any_phase if lasting else _comes_or_runs)(model, promise, condition, deadline)
+    except (NotLinearError, NotCommensurateError) as error:
+        outcome = error
+    if isinstance(outcome, Open | ArithmeticError) and not all_phases(model):
+        broken = in_other_choices(model, condition, promise.kind, max(deadline, now() + GRACE))
+        outcome = broken or outcome
+    if isinstance(outcome, ArithmeticError):
+        raise outcome
+    return outcome
 
 
 def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
@@ -135,10 +146,10 @@ def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
 
 
 def _in_any_phase(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
-    """Decides by proofs and runs; where times between instants matter, by a proof of a loop that begins at once."""
+    """Decides by proofs and runs; what clocks do not carry by a proof of a loop alone that begins at once."""
     try:
         return _prove_or_run(model, promise, condition, deadline)
-    except NotCommensurateError:
+    except (NotCommensurateError, NotLinearError):
         from coherence.verify.promises.any_phase import begun_at_once
 
         begun = begun_at_once(model, condition, wanted=promise.kind == "always")
@@ -207,13 +218,16 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
     """Decides by running every start if they are finitely many and recur; else by a chain of sets into the goal."""
     from coherence.verify.convergence.liveness import comes
 
-    ran: Outcome | NotExactError | MissingValueError
+    ran: Outcome | NotExactError | MissingValueError | NotCommensurateError
     try:
         ran = every_start(model, condition, promise.kind, part_until(deadline, 1 / 2))
-    except (NotExactError, MissingValueError) as error:
+    except (NotExactError, MissingValueError, NotCommensurateError) as error:
         ran = error
     if isinstance(ran, Refuted | Proved):
         return ran
+    always = _throughout(model, condition, part_until(deadline, 1 / 3))
+    if always is not None:
+        return always
     try:
         descent = comes(model, condition, stays=promise.kind == "eventually_always", deadline=deadline)
     except (NotLinearError, NotCommensurateError) as error:
@@ -231,6 +245,17 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
     bound = f"within {float(descent.within):g} s"
     method = QUADRATIC if descent.quadratic else DESCENT
     return Proved(method, certificate, ("every phase, start and order", bound, *_relaxations(descent.readings)))
+
+
+def _throughout(model: Model, condition: Tree, deadline: float) -> Proved | None:
+    """Returns a proof that what has to come, or to come to stay, holds from the start on; None where there is none."""
+    from coherence.verify.promises.proofs import ConditionProof, proof_of
+
+    try:
+        proof = proof_of(model, condition, wanted=True, deadline=deadline)
+    except (NotLinearError, NotCommensurateError):
+        return None
+    return _held(proof, (), ("it holds from the start on",)) if isinstance(proof, ConditionProof) else None
 
 
 def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
@@ -270,11 +295,8 @@ def _by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -
 
 
 def _held(proof: ConditionProof, certificates: tuple[str, ...], assumptions: tuple[str, ...]) -> Proved:
-    orders = (
-        "one order of the instants"
-        if proof.orders == 1
-        else f"each of the {proof.orders} orders in which loops and steps can meet"
-    )
+    orders = "one order of the instants" if proof.orders == 1 else f"each of the {proof.orders} orders {MEETING}"
+    orders = "a clock for each loop and step" if proof.clocks else orders
     certificate = "(reset)\n".join((*certificates, *proof.certificates))
     assumed = (f"all phases: {orders}", *_relaxations(proof.readings), *assumptions)
     return Proved(METHOD, certificate, assumed, touching=proof.touching)

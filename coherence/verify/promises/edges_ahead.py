@@ -61,10 +61,11 @@ def laps_to_an_edge(run: Execution, instants: Sequence[Instant], conditions: Seq
     if not instants:
         return 0
     lap, last = hyperperiod(run.model), instants[-1].time
-    ends = {instant.time: instant.after for instant in instants if last - instant.time in (0, lap, 2 * lap)}
+    recent = list(itertools.takewhile(lambda instant: last - instant.time <= 2 * lap, reversed(instants)))
+    ends = {instant.time: instant.after for instant in recent if last - instant.time in (0, lap, 2 * lap)}
     if len(ends) < 3:
         return 0
-    in_a_lap = sum(last - instant.time < lap for instant in instants)
+    in_a_lap = sum(last - instant.time < lap for instant in recent)
     views = [View(run, time, dict(values)) for time, values in sorted(ends.items())]
     promised = [laps for tree in conditions if (laps := _until_equal(tree, views))]
     if promised and len(instants) + min(promised) * in_a_lap <= MOST_DRIFTING:

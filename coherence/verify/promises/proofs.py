@@ -10,12 +10,13 @@ from coherence.base.clock import is_over, left_until
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices
-from coherence.simulate.execute.schedules import PhasePattern, schedules
+from coherence.simulate.execute.schedules import PhasePattern
 from coherence.verify.invariants.proof import InvariantProof, Unproved
-from coherence.verify.invariants.prover import prove
+from coherence.verify.invariants.prover import STEPS, prove
 from coherence.verify.invariants.smtlib import Invariant, obligations
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 from coherence.verify.systems.cases import NotLinearError
+from coherence.verify.systems.clocks import AnyOrder, ClockedEncoder, encoder_of, patterns
 from coherence.verify.systems.model_readings import readings
 from coherence.verify.systems.piecewise_affine import Constraint, LinearForm, TransitionSystem
 from coherence.verify.systems.transitions import Encoder, ModelReading
@@ -28,11 +29,15 @@ LATE = "the time is over"
 
 @dataclass(frozen=True, slots=True)
 class ConditionProof:
-    """The condition holds in every run: certificates, the readings used, whether a proof needs an excluded end."""
+    """The condition holds in every run: certificates, the readings used, whether a proof needs an excluded end.
+
+    `clocks`: one proof of clocks that show any time, not one for each order.
+    """
 
     certificates: tuple[str, ...]
     readings: tuple[ModelReading, ...]
     touching: bool
+    clocks: bool = False
 
     @property
     def orders(self) -> int:
@@ -73,14 +78,14 @@ def proof_of(
     ways = readings(model)
     certificates: list[str] = []
     used: list[ModelReading] = []
-    touching = False
+    touching = clocks = False
 
     def encode(schedule: PhasePattern, reading: ModelReading) -> Encoder:
-        return Encoder(
+        return encoder_of(schedule)(
             model, schedule, condition, wanted=wanted, reading=reading, free=free, loose=loose, deadline=deadline
         )
 
-    for schedule in schedules(model):
+    for schedule in patterns(model):
         proof_or_stop = _proof_by_reading(schedule, ways, encode, deadline)
         if isinstance(proof_or_stop, ProofFailure):
             return replace(proof_or_stop, proved=len(certificates))
@@ -88,8 +93,9 @@ def proof_of(
         ways = [reading, *(way for way in ways if way != reading)]  # what worked once comes first
         certificates.append(proof.certificate)
         used.append(reading)
+        clocks = isinstance(schedule, AnyOrder)
         touching = touching or (len(used) == 1 and needs_open_end(system, proof.invariant, MARGIN_SECONDS))
-    return ConditionProof(tuple(certificates), tuple(dict.fromkeys(used)), touching)
+    return ConditionProof(tuple(certificates), tuple(dict.fromkeys(used)), touching, clocks)
 
 
 Encode = Callable[[PhasePattern, ModelReading], Encoder]
@@ -114,7 +120,8 @@ def _proof_by_reading(
             refused = refused or error
             done.append(reading)
             continue
-        answer = prove(system, time_limit=max(left * share, min(left, LEAST_SECONDS)))
+        steps = STEPS * encoder.lengthening
+        answer = prove(system, time_limit=max(left * share, min(left, LEAST_SECONDS)), steps=steps)
         if isinstance(answer, InvariantProof):
             return reading, answer, system
         if answer.suspect and reading.windows and suspect is None:
@@ -132,8 +139,10 @@ def suspect_run(encoder: Encoder, answer: Unproved) -> Choices:
     model, plan = encoder.model, encoder.plan
     ranges = {path: signal.initial for table in (model.states, model.commands) for path, signal in table.items()}
     ranges |= {path: constant.range for path, constant in model.constants.items()}
-    names = encoder.variables
-    values = {p: ranges[p].clip(x) for p, x in zip(names, answer.start, strict=True) if p in ranges}
+    start = dict(zip(encoder.variables, answer.start, strict=True))
+    values = {p: ranges[p].clip(x) for p, x in start.items() if p in ranges}
+    if isinstance(encoder, ClockedEncoder):
+        return Choices(values, encoder.phases_from(start))
     count, varying = len(plan.moments), encoder.varying
     course = [
         (k // count * plan.hyperperiod + plan.moments[k % count].time, path, ranges[path].clip(value))

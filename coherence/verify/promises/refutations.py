@@ -28,7 +28,7 @@ from coherence.verify.promises.edges_ahead import (
 )  # fmt: skip
 from coherence.verify.promises.flow_watches import is_watched
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
-from coherence.verify.promises.run_choices import other_choices
+from coherence.verify.promises.run_choices import all_phases, other_choices
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 
 MOST_STARTS = 2_000
@@ -40,7 +40,8 @@ MOST_CERTIFIED = 200  # runs whose arithmetic is written down
 def refuted(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
     """Returns the first run that breaks the promise: of all corners, else of other orders, phases and varying values.
 
-    Certain where runs break it whatever the design leaves open.
+    Certain where runs break it whatever the design leaves open.  Phases of which some alone are run are left for
+    `in_other_choices`, where no proof stands.
     """
 
     def broken_after(choices: Choices) -> int:
@@ -55,10 +56,10 @@ def refuted(model: Model, condition: Tree, kind: str, deadline: float) -> Refute
             return replace(refutation, certainty=certainty(model, broken_after, deadline))
         if refutation is not None:
             return refutation
-    return _otherwise(model, condition, kind, part_until(deadline, OTHER_SHARE))
+    return in_other_choices(model, condition, kind, part_until(deadline, OTHER_SHARE)) if all_phases(model) else None
 
 
-def _otherwise(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
+def in_other_choices(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
     """Returns the first run in another order or phase, or with other varying values, that breaks the promise."""
     left = MOST_OTHER_INSTANTS
     candidates = list(itertools.islice(other_choices(model), MOST_OTHER_CHOICES))
@@ -96,20 +97,24 @@ def violation(
     """Returns the instants up to the first at which the condition is not `wanted`; empty where none is in reach.
 
     A run that nears the edge of the condition, or of one that the model decides by, as much in each lap is followed
-    until it is there.
+    until it is there; not one whose values come again after a lap.
     """
-    run = Execution(model, choices)
+    run, lap = Execution(model, choices), hyperperiod(model)
     instants: list[Instant] = []
-    end, ahead = LAPS * hyperperiod(model) + run.longest, most >= MOST_INSTANTS
+    end, ahead = LAPS * lap + run.longest, most >= MOST_INSTANTS
+    ends = set[frozenset[tuple[str, object]]]()
     while not is_over(deadline):
         if len(instants) >= most or (due := run.next_time()) > end:
             laps = laps_to_an_edge(run, instants, (condition,)) if ahead and len(instants) < most else 0
             if not laps:
                 return ()
-            end, most = end + laps * hyperperiod(model), MOST_DRIFTING
+            end, most = end + laps * lap, MOST_DRIFTING
             continue
         instant = run.advance(due)
         instants.append(instant)
+        if ahead and not (instant.time - instants[0].time) % lap:
+            ahead = (values := frozenset(instant.after.items())) not in ends
+            ends.add(values)
         if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):
             return tuple(instants)
     return ()

@@ -10,7 +10,7 @@ from random import Random
 
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.exact import Choices, Schedule
-from coherence.simulate.execute.schedules import NotCommensurateError, PhasePattern, schedules
+from coherence.simulate.execute.schedules import NotCommensurateError, PhasePattern, schedules, some_patterns
 from coherence.simulate.execute.slices import signals_in
 from coherence.simulate.execute.starts import corners
 from coherence.verify.systems.cases import NotLinearError
@@ -40,11 +40,16 @@ def in_every_order(model: Model, choices: Choices) -> Iterator[Choices]:
 
 
 def _patterns(model: Model) -> tuple[PhasePattern | None, ...]:
-    """Returns the phase patterns that stand for all; None alone, phases 0, where there are no such patterns."""
+    """Returns the phase patterns that stand for all, else some; None alone, phases 0, where there are no patterns."""
+    return all_phases(model) or tuple(some_patterns(model)) or (None,)
+
+
+def all_phases(model: Model) -> tuple[PhasePattern, ...]:
+    """Returns the phase patterns that stand for all; nothing where no patterns do."""
     try:
-        return tuple(schedules(model)) or (None,)
+        return tuple(schedules(model))
     except NotCommensurateError:
-        return (None,)
+        return ()
 
 
 def orders_of_equal_rank(model: Model) -> tuple[tuple[tuple[str, ...], ...], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,11 +11,11 @@ from coherence.base.clock import is_over
 from coherence.base.reads import unnoted
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import SampledLoop, in_turn
-from coherence.verify.systems.cases import AffineCase, NotLinearError, numbers, product
+from coherence.verify.systems.cases import AffineCase, NotLinearError, exactly, joined, numbers, product
 from coherence.verify.systems.registers import Moment, calls_in
 from coherence.verify.systems.state_space import StateSpace, SystemMode
 from coherence.verify.systems.symbolic_instant import InstantPath, clipped, commanded_cell
-from coherence.verify.systems.terms import Term, add
+from coherence.verify.systems.terms import Term, add, scaled
 
 MOST_WAYS_AT_ONCE = 3000
 
@@ -23,18 +23,36 @@ MOST_WAYS_AT_ONCE = 3000
 class Instants(StateSpace):
     """Follows every way through one instant."""
 
-    def _drifted(self, way: InstantPath, mode: SystemMode) -> list[InstantPath]:
+    @property
+    def lap(self) -> Fraction:
+        """Returns the time in which every moment comes once."""
+        return self.plan.hyperperiod
+
+    @property
+    def lengthening(self) -> int:
+        """Returns how many times as many steps a drawn run takes to see as much as one of equal periods."""
+        return 1
+
+    @property
+    def begins_apart(self) -> bool:
+        """Returns whether the way to the first instant is another one than those to the later ones."""
+        return bool(self.flowing)
+
+    def _drifted(self, way: InstantPath, mode: SystemMode, moment: Moment) -> list[InstantPath]:
         """Returns paths after the flows since the instant before, at constant rates, up to their stops."""
-        moments = self.plan.moments
-        here, before = moments[mode.position].time, moments[mode.position - 1].time
+        here, before = moment.time, self.plan.moments[mode.position - 1].time
         seconds = here if mode.first else (here - before) % self.plan.hyperperiod or self.plan.hyperperiod
-        if not self.flowing or not seconds:
-            return [way]
+        return self._flown(way, lambda rate: exactly(scaled(rate, seconds))) if seconds else [way]
+
+    def _flown(self, way: InstantPath, added: Callable[[Term], list[AffineCase]]) -> list[InstantPath]:
+        """Returns paths after flows up to their stops; `added`: what flows at a rate, which is constant meanwhile."""
         symbols, parts = self.symbols(way, None, who="the flow"), []
         for path in self.flowing:
             state = self.model.states[path]
             assert state.flow is not None
-            moved = [AffineCase(c.guard, add(way.cell(path), c.value, seconds)) for c in numbers(state.flow, symbols)]
+            rates = numbers(state.flow, symbols)
+            amounts = [amount for rate in rates for amount in joined(rate.guard, added(rate.value))]
+            moved = [AffineCase(c.guard, add(way.cell(path), c.value)) for c in amounts]
             parts.append([c for case in moved for c in clipped(case, state.range)])
         ways = []
         for guard, values in product(parts):

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from coherence.base.clock import left_until, now
 from coherence.model.model import Model
+from coherence.simulate.execute.slices import signals_in
 from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.lattices import enumerable_commands
 from coherence.verify.systems.state_space import ModelReading
@@ -15,12 +16,17 @@ T = TypeVar("T")
 
 
 def readings(model: Model) -> list[ModelReading]:
-    """Returns how closely to read a model, the cheap ways first; every one of them is sound."""
+    """Returns how closely to read a model, the cheap ways first; every one of them is sound.
+
+    Rates of flows between instants whose times are open are read as numbers first: other products are relaxed.
+    """
     held = any(loop.hold_down or loop.hold_up for loop in model.loops)
-    readings_ = [ModelReading(windows=False), ModelReading()] if held else [ModelReading()]
-    if discrete := enumerable_commands(model):
-        readings_ += [ModelReading(discrete, windows) for windows in ((True, False) if held else (True,))]
-    return readings_
+    plain = [ModelReading(windows=False), ModelReading()] if held else [ModelReading()]
+    discrete = enumerable_commands(model)
+    apart = [ModelReading(discrete, windows) for windows in ((True, False) if held else (True,))] if discrete else []
+    flows = [state.flow for state in model.states.values() if state.flow is not None]
+    rates = {path for flow in flows for path in signals_in(model, flow)} & {path for path, _ in discrete}
+    return [*apart, *plain] if rates and any(loop.phase is None for loop in model.loops) else [*plain, *apart]
 
 
 def first_reading(

@@ -87,7 +87,7 @@ class Encoder(Instants):
                 for name in self.values
             }
             zeros = [Fraction(0)] * (len(self.remembered) + len(self.counters))
-            mode = SystemMode(bool(self.flowing), 0, (*zeros, *(memory[name] for name in self.values)))
+            mode = SystemMode(self.begins_apart, 0, (*zeros, *(memory[name] for name in self.values)))
             yield from ((mode, rows) for rows in self._first(self._way(mode)))
 
     def _signal_of(self, cell: str) -> str:
@@ -152,13 +152,13 @@ class Encoder(Instants):
     # -- edges ----------------------------------------------------------------------------------
 
     def _edges(self, mode: SystemMode) -> Iterator[tuple[SystemMode | None, Guard, dict[str, Term], str]]:
-        moment = self.plan.moments[mode.position]
-        following = (mode.position + 1) % len(self.plan.moments)
         rows = [row for p in self.varying for row in inside(unit(p), self.model.constants[p].range)]
         begin = guard(rows)
         assert begin is not None
         seen = set()
-        for drifted in self._drifted(replace(self._way(mode), guard=begin), mode):
+        at_first = replace(self._way(mode), guard=begin)
+        ways = ((*turn, way) for turn in self._turns(mode) for way in self._drifted(at_first, mode, turn[0]))
+        for moment, following, drifted in ways:
             for way in self._delivered(drifted, moment):
                 yield from self._caught(way, moment, sampled=True)
                 for order in orders(moment.loops):
@@ -173,6 +173,10 @@ class Encoder(Instants):
 
     def _changed_cells(self, way: InstantPath) -> dict[str, Term]:
         return {name: term for name, term in way.cells.items() if name not in self.values and term != unit(name)}
+
+    def _turns(self, mode: SystemMode) -> Iterator[tuple[Moment, int]]:
+        """Yields each moment that may be the next one, with the position after it."""
+        yield self.plan.moments[mode.position], (mode.position + 1) % len(self.plan.moments)
 
     # -- the promise ----------------------------------------------------------------------------
 
