@@ -37,7 +37,6 @@ STATED = frozenset(  # proofs of times, tries and loads as they are stated: who 
 )
 ALONE = ("COH232", "COH30")  # codes whose proofs are about the loops alone
 MANY_REMOVE = "{} are not read; they can only take runs away"
-MANY_LEFT = "{} are not read; nothing is taken out by them"
 WHATEVER = "this holds whatever {} says"
 UNREAD = "{} is not read"
 POLICIES = ("loops", "calls", "timers", "limits", "jobs")
@@ -107,6 +106,12 @@ def overturning(design: Design, loops: Iterable[str], read: frozenset[Place]) ->
 def no_waits(names: Iterable[str]) -> tuple[str, ...]:
     """Returns that no wait for a place in some limits is counted, as proofs say it that have not read them."""
     return tuple(NO_WAIT.format(f"limits.{name}") for name in names)
+
+
+def taken_out(design: Design, name: str) -> tuple[str, ...]:
+    """Returns that a loop or timer takes nothing out, as proofs say it that have not read it."""
+    sections = (section for section in ("loops", "timers") if name in getattr(design, section))
+    return tuple(NOBODY_GOES.format(f"{section}.{name}") for section in sections)
 
 
 def _uncertain(design: Design, finding: Finding, prover: Prover) -> Finding:
@@ -185,7 +190,7 @@ def _weighed(
     stated += [NO_WAIT.format(influence.path) for influence in waiting]
     stated += [NO_QUEUE.format(f"the link {name}") for name in dict.fromkeys(i.name for i in queues)]
     stated += [STEADY.format(influence.path) for influence in bursts]
-    stated += [_named(NOBODY_GOES, MANY_LEFT, stops)] if stops else []
+    stated += [NOBODY_GOES.format(influence.path) for influence in stops]
     stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []
     held_regardless = {influence.path for influence in beside}
     paths = dict.fromkeys(path for name in dict.fromkeys(finding.of) for path in unread.get(name, ()))

@@ -280,6 +280,7 @@ def _conflict(
     subject: Subject, facts: DesignFacts, removal: Removal, rates: Rates, stage: RemovalStage, *, certain: bool
 ) -> Finding:
     from coherence.verify.patterns.limits._removal_repairs import proposed
+    from coherence.verify.patterns.promises._promised_members import refuted_by
 
     need, carry = stage.need or 0, _carry(rates, stage)
     end = "none is left" if stage.most >= stage.members else f"{stage.members - stage.most} are left"
@@ -305,7 +306,7 @@ def _conflict(
         (*_of(removal, rates), *(promise.name for promise in broken)),
         arithmetic(_numbers(rates, stage), witness=witness), certain=certain,
         assumptions=assumptions, repairs=proposed(subject, facts, removal, rates, stage),
-    )  # fmt: skip
+    ).refuting(*refuted_by(facts, removal, stage.members - stage.most))  # fmt: skip
 
 
 def _broken(facts: DesignFacts, removal: Removal, stage: RemovalStage) -> tuple[Promise, ...]:

@@ -14,6 +14,7 @@ from coherence.base.number_text import render_quantity
 from coherence.base.solver import joined
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, arithmetic
+from coherence.findings.standing_proofs import taken_out
 from coherence.language.design import Limit, Timer
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.expressions import names as used
@@ -25,12 +26,15 @@ from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.facts.ranges import point, truth, with_ranges
 from coherence.verify.facts.satisfiability import SatQuery, opposite
 from coherence.verify.patterns.timers import _overrun
+from coherence.verify.queues.member_rates import member_rate
+from coherence.verify.queues.offered_load import offered
 from coherence.verify.timers.firing import action_of, never
 from coherence.verify.timers.removals import (
     CAPPED,
     LEFT,
     OUT,
     REMOVING,
+    TAKES_NONE,
     Removal,
     caps_on,
     departures,
@@ -60,6 +64,14 @@ def broken_promises(
         and not (left | gone).keys().isdisjoint(used(promise.condition.tree))
         and truth(promise.condition.tree, values) is BROKEN[promise.kind]
     )  # fmt: skip
+
+
+def refuted_by(facts: DesignFacts, removal: Removal, left: int) -> tuple[str, ...]:
+    """Returns what proofs that all members serve take for granted, where a removal leaves so few that they do not."""
+    demand, each = offered(facts, removal.thing), member_rate(facts, removal.thing)
+    if demand is not None and each is not None and left * each.low > demand.high:
+        return ()
+    return (*taken_out(facts.design, removal.name), TAKES_NONE.format(removal.name, removal.thing))
 
 
 def taken_at_once(question: Question, facts: DesignFacts, keeping: Keeping) -> Iterator[Finding]:
@@ -191,7 +203,8 @@ def _emptied(
             )
             fewer = next(goes, None)
             proposals = () if fewer is None else keeping(removal, members, members - fewer)
-            yield _conflict(question, removal, timer.start.text, (members, out), broken, tuple(proposals))
+            conflict = _conflict(question, removal, timer.start.text, (members, out), broken, tuple(proposals))
+            yield conflict.refuting(*refuted_by(facts, removal, members - out))
             return
 
 
