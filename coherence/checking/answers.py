@@ -80,7 +80,7 @@ def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[Basis]:
         row = design.queries.rows.get((ask_once, module.name))
         if row is not None and row.value.findings:
             for code in dict.fromkeys(finding.code for finding in row.value.findings):
-                yield basis(row.reads, [finding for finding in row.value.findings if finding.code == code])
+                yield basis(design, row.reads, [finding for finding in row.value.findings if finding.code == code])
 
 
 def provers(
@@ -95,7 +95,7 @@ def provers(
         row = design.queries.rows.get((query, module.name))
         if row is not None and any(finding.verdict is Verdict.PROVED for finding in row.value.findings):
             read = row.reads.all()
-            within = lowered(read)
+            within = lowered(design, read)
             for question in module.questions:
                 own = [finding for finding in row.value.findings if finding.code == question.code]
                 named = within.union(name for finding in own for name in finding.of)

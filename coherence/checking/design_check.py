@@ -166,7 +166,7 @@ def _joined(
     ordered = tuple(sorted((*findings, *reviewed), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
     cut_short = any(answers.cut_short for answers in answered.values())
-    unread = without(joined([answers.not_read for answers in answered.values()]), basis(reads, reviewed))
+    unread = without(joined([answers.not_read for answers in answered.values()]), basis(design, reads, reviewed))
     counted = account(design, ordered)
     unanswered = counted.unanswered if options.everything else 0
     counted = replace(counted, unanswered=unanswered, cut_short=int(cut_short))

@@ -77,4 +77,4 @@ def _answers(
             if not deadline.over:
                 every = ask_all(Subject(design, sources, deadline.left), (module,))
                 findings = [finding for finding in every if options.wants(finding.code)]
-        yield question, findings, basis(reads, findings or ())
+        yield question, findings, basis(design, reads, findings or ())

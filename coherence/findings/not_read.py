@@ -33,10 +33,10 @@ class Basis:
     codes: tuple[str, ...] = ()
 
 
-def basis(reads: ValueReads, findings: Sequence[Finding]) -> Basis:
-    """Returns what findings were computed from, and what they speak of."""
+def basis(design: Design, reads: ValueReads, findings: Sequence[Finding]) -> Basis:
+    """Returns what findings about a design were computed from, and what they speak of."""
     read = reads.all()
-    named = lowered(read).union(name for finding in findings for name in finding.of)
+    named = lowered(design, read).union(name for finding in findings for name in finding.of)
     spots = frozenset((place.file, place.line) for finding in findings for place in finding.places)
     return Basis(read, named, spots, tuple(dict.fromkeys(finding.code for finding in findings)))
 

@@ -23,9 +23,13 @@ TURNS_AWAY = ("reject", "wait")  # `when_full` of a limit beyond which nothing c
 LOWERED = "lowered: "  # begins the label of a place that stands for a whole limit
 
 
-def lowered(read: Iterable[Place]) -> frozenset[str]:
-    """Returns the limits that were taken from a model as bounds by whoever has read these places."""
-    return frozenset(place.label.removeprefix(LOWERED) for place in read if place.label.startswith(LOWERED))
+def lowered(design: Design, read: Iterable[Place]) -> frozenset[str]:
+    """Returns the limits of a design that were taken from its model as bounds by whoever has read these places.
+
+    A limit without `when_full` may have been read of a design in which it is tried with one, never of its own.
+    """
+    names = {place.label.removeprefix(LOWERED) for place in read if place.label.startswith(LOWERED)}
+    return frozenset(name for name in names if name in design.limits and design.limits[name].when_full is not None)
 
 
 @cached

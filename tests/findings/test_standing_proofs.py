@@ -314,6 +314,16 @@ def test_a_timer_whose_words_name_a_signal_takes_back_a_promise_about_it() -> No
     assert "timers.back" in fallen.message
 
 
+def test_a_limit_tried_for_a_conflict_is_not_read_by_the_proof_beside_it() -> None:
+    """The broken promise is asked again with the limit turning away; the kept one is asked without it."""
+    loop = "{timescale: {period: 10 s}, trigger: q.a > 1, actuation: {signal: a.run, law: step, by: 1, bounds: [0, 3]}}"
+    kept, broken = "kept: always a.run >= -1", "broken: always a.run <= -1"
+    limit = "limits: {few: {counts: a.run, at_most: 1}}"
+    text = f"coherence: 1\nloops: {{a: {loop}}}\n{limit}\npromises: {{{kept}, {broken}}}\n"
+    (proved,) = (f for f in standing_answers(text, "COH220") if f.verdict is Verdict.PROVED)
+    assert "limits.few is not read; it can only take runs away" in proved.assumptions
+
+
 @pytest.mark.parametrize("full", ["", ", when_full: wait"])
 def test_a_proof_about_a_call_names_a_limit_for_whose_places_it_waits(full: str) -> None:
     text = (

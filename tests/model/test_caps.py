@@ -70,10 +70,11 @@ def bounds_of(limit: str, start: int = 1) -> tuple[object, object, frozenset[str
     """Returns the bounds of a loop beside a limit, and the limits that they are made of."""
     actuation = f"{{signal: fleet.size, law: step, by: 1, bounds: [1, 12], from: {start}}}"
     loop = f"{{timescale: {{period: 1 s}}, trigger: web.load > 1, actuation: {actuation}}}"
-    [sampled] = model_of(read_text(f"coherence: 1\nloops:\n  up: {loop}\nlimits:\n  cap: {limit}\n")).loops
+    design = read_text(f"coherence: 1\nloops:\n  up: {loop}\nlimits:\n  cap: {limit}\n")
+    [sampled] = model_of(design).loops
     with recorded() as reads:
         bounds = sampled.bounds
-    return bounds.low, bounds.high, lowered(reads.all())
+    return bounds.low, bounds.high, lowered(design, reads.all())
 
 
 @pytest.mark.parametrize(
