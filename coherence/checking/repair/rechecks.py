@@ -229,11 +229,11 @@ def slow(module: QuestionModule) -> bool:
 
 def charged(asks: Asks, ask: Callable[[], T]) -> T:
     """Returns the answer, and takes what it executed from the asks that are left."""
-    from coherence.verify.promises.exact_runs import EXECUTED
+    from coherence.simulate.execute.exact import Execution
 
-    before = EXECUTED.instants
+    before = Execution.executed
     answer = ask()
-    asks.left -= (EXECUTED.instants - before) // INSTANTS_OF_AN_ASK
+    asks.left -= (Execution.executed - before) // INSTANTS_OF_AN_ASK
     return answer
 
 

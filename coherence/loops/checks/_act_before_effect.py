@@ -34,7 +34,7 @@ from coherence.model.model import SampledLoop, sensor_delay
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Execution, Instant, View
-from coherence.simulate.execute.orbits import LongRun, long_run
+from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, told_choices
 
@@ -191,6 +191,7 @@ def _first_seen(group: Group, loop: SampledLoop, run: LongRun, first: int) -> Fr
     still.advance()
     acted.advance()
     acted.order = still.order
+    whole, before = hyperperiod(group.model), set[tuple[object, ...]]()
     for _ in range(MOST_LOOKED):
         time = acted.next_time()
         for run_ in (acted, still):
@@ -200,6 +201,10 @@ def _first_seen(group: Group, loop: SampledLoop, run: LongRun, first: int) -> Fr
             continue
         if _read(acted, loop) != _read(still, loop):
             return time
+        stand = (acted.configuration(whole), still.configuration(whole))
+        if stand in before:  # both go on as they did from there
+            return None
+        before.add(stand)
     return None
 
 

@@ -51,10 +51,11 @@ ALONE = Fraction(1)  # seconds to the first look at flows that nothing else happ
 class Execution:
     """A run in progress.  `copy` and `map_numbers` make it a point in configuration space."""
 
+    executed = 0  # instants of all runs so far: what a search that asks again and again has cost, as a count
+
     def __init__(self, model: Model, choices: Choices | None = None, motion: Steady = STEADY) -> None:
         self.model, self.choices, self.motion = model, choices or Choices(), motion
-        self.time = Fraction(0)
-        self.schedule = ordered_schedule(model, self.choices.schedule)
+        self.time, self.schedule = Fraction(0), ordered_schedule(model, self.choices.schedule)
         self.values: dict[str, Num] = self._initial()
         self.modes = {loop.name: False for loop in model.loops}
         self.memory = {loop.name: Memory() for loop in model.loops}
@@ -218,7 +219,7 @@ class Execution:
         if self.count:
             self.beats.after(self.time)
         self.beats.begin(time)
-        self.count += 1
+        self.count, Execution.executed = self.count + 1, Execution.executed + 1
         slack = self.motion.slack(self, time)
         self.warped = self.warped or self.motion.warped(self, time)
         if time > self.time:

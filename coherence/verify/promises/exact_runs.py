@@ -23,16 +23,6 @@ if TYPE_CHECKING:  # most designs execute nothing: the executor is a tenth of a 
 LAPS, MOST_INSTANTS = 120, 4_000
 
 
-class Executed:
-    """How many instants were executed so far: what a search that asks again and again has cost, as a count."""
-
-    instants = 0
-
-
-EXECUTED = Executed()
-NO_ORBIT = 4  # a run without an exact recurrence is executed again for each orbit that it might close in on
-
-
 @dataclass(frozen=True)
 class ClosedRuns:
     """The part of the model and its runs from the ends of the ranges; `missing`: why there are none."""
@@ -61,9 +51,7 @@ def _closed(subject: Subject, signals: tuple[str, ...]) -> ClosedRuns:
         return ClosedRuns(part, (), missing)
     deadline = now() + subject.time_limit / 2
     try:
-        ran = tuple(_until(deadline, runs(part)))
-        EXECUTED.instants += sum(len(run.instants) * (1 if run.orbit is not None else NO_ORBIT) for run in ran)
-        return ClosedRuns(part, ran)
+        return ClosedRuns(part, tuple(_until(deadline, runs(part))))
     except not_carried() as error:
         return ClosedRuns(part, (), str(error) or "a value that the executor does not carry")
 

@@ -10,7 +10,7 @@ from coherence.base.errors import CoherenceError
 from coherence.findings import repairs
 from coherence.findings.edited_designs import edited_subject
 from coherence.findings.finding import Repair
-from coherence.findings.question_input import Subject
+from coherence.findings.question_input import Subject, details_unasked
 from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Compare, Number, walk
 from coherence.language.schema_kinds import Formula
@@ -60,7 +60,8 @@ def _search(subject: Subject, promise: Promise, formula: Formula, number: Number
             if edit is None or changed is None:
                 return None
             again = changed.design.promises[promise.name]
-            outcome = decide(changed.model, again, time_limit=left_until(end) / 2)
+            with details_unasked():  # whether one run breaks it decides
+                outcome = decide(changed.model, again, time_limit=left_until(end) / 2)
             if isinstance(outcome, Proved) and not outcome.touching:
                 return repairs.proposal(edit)
         except CoherenceError:
