@@ -17,7 +17,7 @@ from coherence.model.elaborate import elaborate
 from coherence.verify.convergence.command_graph import GraphAnswer, follow_commands
 
 HIGH = 12
-SAMPLES, RUNS = 500, 4
+SAMPLES, RUNS, QUARTERS = 500, 4, 4
 READINGS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "min(a.x, 3 * b.y)": lambda x, y: min(x, 3 * y),
     "max(a.x, b.y)": max,
@@ -76,15 +76,15 @@ class DrawnLoop:
     def reading_name(self) -> str:
         return f"r{list(READINGS).index(self.reading)}"
 
-    def wants(self, read: Fraction, now: Fraction, landed: Fraction) -> Fraction | None:
+    def wants(self, read: Fraction, now: int, landed: int) -> int | None:
         """Returns the value that the law gives, before windows and bounds; None where it does not act."""
         if self.is_proportional:
             ratio = read / self.level
-            return now if Fraction(9, 10) <= ratio <= Fraction(11, 10) else Fraction(math.ceil(now * ratio))
+            return now if Fraction(9, 10) <= ratio <= Fraction(11, 10) else math.ceil(now * ratio)
         if not (read < self.level if self.side == "<" else read > self.level):
             return None
         step = self.share * math.ceil(landed / 4) if self.share else self.by or 0
-        return Fraction(self.to) if self.to is not None else now + step
+        return self.to if self.to is not None else now + step
 
 
 def text_of(loops: list[DrawnLoop], starts: tuple[int, int], load: tuple[Fraction, Fraction]) -> str:
@@ -141,62 +141,73 @@ def drawn(random: Random) -> tuple[list[DrawnLoop], tuple[int, int], tuple[Fract
 
 @dataclass
 class PlainRun:
-    """Two counts under loops that sample at times of their own, one after another, each seeing what is there."""
+    """Two counts under loops that sample at times of their own, one after another, each seeing what is there.
+
+    Counts are whole, and so are times, in quarters of a second.
+    """
 
     loops: list[DrawnLoop]
     starts: tuple[int, int]
     load: Fraction
     random: Random
-    landed: dict[str, list[tuple[Fraction, Fraction]]] = field(default_factory=lambda: {"a.x": [], "b.y": []})
-    changes: list[tuple[int, str, Fraction]] = field(default_factory=list)
+    landed: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: {"a.x": [], "b.y": []})
+    changes: list[tuple[int, str, int]] = field(default_factory=list)
+    known: dict[tuple[int, ...], int | None] = field(default_factory=dict)  # what a loop wants is often the same
 
-    def seen(self, signal: str, at: Fraction) -> Fraction:
-        begun = Fraction(self.starts[0] if signal == "a.x" else self.starts[1])
+    def seen(self, signal: str, at: float) -> int:
+        begun = self.starts[0] if signal == "a.x" else self.starts[1]
         return next((value for time, value in reversed(self.landed[signal]) if time <= at), begun)
 
-    def read(self, loop: DrawnLoop, at: Fraction) -> Fraction:
-        return self.load * READINGS[loop.reading](self.seen("a.x", at), self.seen("b.y", at))
+    def wanted(self, n: int, now: int, commanded: int) -> int | None:
+        """Returns what a loop wants by what it sees at an instant."""
+        loop, at = self.loops[n], now - QUARTERS * self.loops[n].delay
+        seen = (n, self.seen("a.x", at), self.seen("b.y", at), commanded, self.seen(loop.signal, now))
+        if seen not in self.known:
+            read = self.load * READINGS[loop.reading](Fraction(seen[1]), Fraction(seen[2]))
+            self.known[seen] = loop.wants(read, *seen[3:])
+        return self.known[seen]
 
     def run(self) -> PlainRun:
         count = len(self.loops)
-        due = [Fraction(self.random.randint(0, 4 * loop.period), 4) for loop in self.loops]
-        since: list[Fraction | None] = [None] * count
-        changed: list[Fraction | None] = [None] * count
-        wanted_before: list[list[tuple[Fraction, Fraction]]] = [[] for _ in range(count)]
-        own: list[list[tuple[Fraction, Fraction]]] = [[] for _ in range(count)]
-        commanded = {"a.x": Fraction(self.starts[0]), "b.y": Fraction(self.starts[1])}
+        due = [self.random.randint(0, QUARTERS * loop.period) for loop in self.loops]
+        since: list[int | None] = [None] * count
+        changed: list[int | None] = [None] * count
+        wanted_before: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+        own: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+        commanded = {"a.x": self.starts[0], "b.y": self.starts[1]}
         for sample in range(SAMPLES):
             n = min(range(count), key=lambda i: (due[i], self.random.random()))
             now, loop = due[n], self.loops[n]
-            due[n] += loop.period
+            due[n] += QUARTERS * loop.period
             x = commanded[loop.signal]
-            wanted = loop.wants(self.read(loop, now - loop.delay), x, self.seen(loop.signal, now))
+            wanted = self.wanted(n, now, x)
             if loop.streak:
                 since[n] = None if wanted is None else now if since[n] is None else since[n]
                 begun = since[n]
-                if begun is None or now - begun < loop.streak:
+                if begun is None or now - begun < QUARTERS * loop.streak:
                     continue
             if wanted is None:
                 continue
             low, high = loop.bounds
             if not (loop.is_proportional and not low <= x <= high):
-                wanted_before[n] = [(t, w) for t, w in wanted_before[n] if t >= now - loop.hold] + [(now, wanted)]
+                held = now - QUARTERS * loop.hold
+                wanted_before[n] = [(t, w) for t, w in wanted_before[n] if t >= held] + [(now, wanted)]
                 if wanted < x and loop.hold:
                     wanted = min(x, max(w for _, w in wanted_before[n]))
                 if loop.rate and wanted != x:
-                    base = x - sum(change for t, change in own[n] if t > now - 3)
+                    base = x - sum(change for t, change in own[n] if t > now - 3 * QUARTERS)
                     wanted = (
                         min(wanted, max(x, base + loop.rate)) if wanted > x else max(wanted, min(x, base - loop.rate))
                     )
-                after = min(Fraction(high), max(Fraction(low), wanted))
+                after = min(high, max(low, wanted))
             else:
-                after = min(Fraction(high), max(Fraction(low), x))
+                after = min(high, max(low, x))
             last = changed[n]
-            if after == x or (loop.cooldown and last is not None and now - last <= loop.cooldown):
+            if after == x or (loop.cooldown and last is not None and now - last <= QUARTERS * loop.cooldown):
                 continue
             own[n] = [*own[n][-30:], (now, after - x)]
             commanded[loop.signal], changed[n] = after, now
-            self.landed[loop.signal].append((now + loop.lands, after))
+            self.landed[loop.signal].append((now + QUARTERS * loop.lands, after))
             self.changes.append((sample, loop.signal, after - x))
         return self
 
@@ -234,9 +245,7 @@ def counted(seed: int, count: int) -> tuple[int, int, int]:
             assert not endless, text
             assert answer.script is not None
             assert unsat(answer.script, timeout_ms=10_000).unsat
-            ends = {
-                (run.seen("a.x", Fraction(10**9)), run.seen("b.y", Fraction(10**9))) for run in runs if run.is_at_rest
-            }
+            ends = {(run.seen("a.x", math.inf), run.seen("b.y", math.inf)) for run in runs if run.is_at_rest}
             assert {_reached(answer, end) for end in ends} <= set(answer.rests), text
         else:
             assert not any(run.is_at_rest for run in runs), text
@@ -244,7 +253,7 @@ def counted(seed: int, count: int) -> tuple[int, int, int]:
     return rest, never, swing
 
 
-def _reached(answer: GraphAnswer, end: tuple[Fraction, Fraction]) -> tuple[Fraction, ...]:
+def _reached(answer: GraphAnswer, end: tuple[int, int]) -> tuple[int, ...]:
     """Returns the node of two counts: a count that nobody writes is no command."""
     return tuple(value for signal, value in zip(("a.x", "b.y"), end, strict=True) if signal in answer.signals)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -17,7 +18,7 @@ from coherence.verify.convergence.command_rests import CommandCrossing, CommandR
 
 LOW, HIGH = 1, 40
 READINGS = {"{k} * {x}": 1, "min(30, {k} * {x})": 1, "{k} * 100 / {x}": -1, "{k} * 10 - {x}": -1}
-SAMPLES, RUNS = 600, 4
+SAMPLES, RUNS, EIGHTHS = 600, 4, 8
 
 
 @dataclass(frozen=True)
@@ -92,37 +93,43 @@ def drawn(random: Random) -> DrawnDesign:
 
 
 def run_of(design: DrawnDesign, random: Random, *, uneven: bool) -> list[tuple[int, int]]:
-    """Returns (sample, direction) of each change in a run: samples as stated, or farther apart and looks younger."""
+    """Returns (sample, direction) of each change in a run: samples as stated, or farther apart and looks younger.
+
+    Times are whole eighths of a second, and readings and levels are multiplied to whole numbers.
+    """
     k = random.choice(design.factors)
     start = random.randint(LOW, HIGH)
-    history = [(Fraction(-(10**9)), Fraction(start))]  # of x as commanded
-    due = [Fraction(random.randint(0, 8 * loop.period), 8) for loop in design.loops]
-    changed: list[Fraction | None] = [None] * len(design.loops)
+    exact = {x: design.read(Fraction(x), k) for x in range(LOW, HIGH + 1)}
+    whole = math.lcm(*(one.denominator for one in (*exact.values(), *(loop.level for loop in design.loops))))
+    read = {x: int(one * whole) for x, one in exact.items()}
+    levels = [int(loop.level * whole) for loop in design.loops]
+    times, values = [-(10**9) * EIGHTHS], [start]  # of x as commanded
+    due = [random.randint(0, EIGHTHS * loop.period) for loop in design.loops]
+    changed: list[int | None] = [None] * len(design.loops)
     changes: list[tuple[int, int]] = []
 
-    def value(at: Fraction) -> Fraction:
-        return next(x for time, x in reversed(history) if time <= at)
+    def value(at: int) -> int:
+        return values[bisect_right(times, at) - 1]
 
     for sample in range(SAMPLES):
         n = min(range(len(due)), key=lambda i: (due[i], random.random()))
         now, loop = due[n], design.loops[n]
-        due[n] += loop.period + (Fraction(random.randint(0, 4), 2) if uneven else 0)
-        young = Fraction(random.randint(0, 8), 8) if uneven else Fraction(1)
+        due[n] += EIGHTHS * loop.period + (random.randint(0, 4) * EIGHTHS // 2 if uneven else 0)
+        young = random.randint(0, EIGHTHS) if uneven else EIGHTHS
         seen = now - young * (loop.delay + design.lands)
-        if loop.window:
-            cuts = [seen - loop.window, *(t for t, _ in history if seen - loop.window < t < seen), seen]
-            parts = [(b - a) * design.read(value(a), k) for a, b in pairwise(cuts)]
-            reading = sum(parts, Fraction(0)) / loop.window
+        window = EIGHTHS * loop.window
+        if window:
+            cuts = [seen - window, *(t for t in times if seen - window < t < seen), seen]
+            above = sum((b - a) * read[value(a)] for a, b in pairwise(cuts)) - window * levels[n]
         else:
-            reading = design.read(value(seen), k)
+            above = read[value(seen)] - levels[n]
         last = changed[n]
-        if (reading - loop.level) * loop.side <= 0 or (last is not None and now - last <= loop.cooldown):
+        if above * loop.side <= 0 or (last is not None and now - last <= EIGHTHS * loop.cooldown):
             continue
         x = value(now)
-        after = min(Fraction(HIGH), max(Fraction(LOW), Fraction(loop.to) if loop.to is not None else x + loop.by))
+        after = min(HIGH, max(LOW, loop.to if loop.to is not None else x + loop.by))
         if after != x:
-            history.append((now, after))
-            history[:] = history[-60:]
+            times[:], values[:] = [*times[-59:], now], [*values[-59:], after]
             changed[n] = now
             changes.append((sample, 1 if after > x else -1))
     return changes
