@@ -181,6 +181,7 @@ class _Graph:
     starts: Sequence[Node] = ()  # those of the design, where none are given
     edges: dict[Node, set[Node]] = field(default_factory=dict)
     changes: tuple[tuple[CommandChange, ...], ...] = ()  # of each loop
+    given: dict[tuple[object, ...], tuple[bool | None, tuple[Fraction, ...]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.signals = tuple(self.model.commands)
@@ -190,7 +191,14 @@ class _Graph:
             raise NotExactError("a proportional law counts from what landed")
         self.changes = tuple(tuple(changes_of(self.model, loop, past=landing)) for loop in self.acting)
         self.flows = {p: s.flow for p, s in self.model.states.items() if s.flow is not None and s.switch is None}
+        self.reading = {id(change): self._positions(change) for change in itertools.chain(*self.changes)}
         self._reach()
+
+    def _positions(self, change: CommandChange) -> tuple[int, ...]:
+        """Returns where the commands stand in a node that a change reads, its own among them."""
+        trees = (tree for tree in change.seen if tree is not None)
+        read = {change.loop.signal, *itertools.chain.from_iterable(map(names, trees))}
+        return tuple(n for n, path in enumerate(self.signals) if path in read)
 
     def _reach(self) -> None:
         """Adds each node that changes lead to.  Raises NotExactError where there are too many."""
@@ -212,17 +220,25 @@ class _Graph:
 
     def _after(self, node: Node) -> Iterator[Node]:
         """Yields the nodes to which one change of a loop may lead."""
-        values = self._values(node)
         for changes in self.changes:
             for change in changes:
-                holds = holds_at(change.seen, values)
-                if holds is not False:
-                    at = self.signals.index(change.loop.signal)
-                    for value in values_given(self.model, change, values, node[at]):
-                        if value != node[at]:
-                            yield (*node[:at], value, *node[at + 1 :])
+                at = self.signals.index(change.loop.signal)
+                holds, given = self._given(change, node, at)
+                for value in given:
+                    if value != node[at]:
+                        yield (*node[:at], value, *node[at + 1 :])
                 if holds and change.loop.rules:
                     break  # the first rule that holds acts, and no other one
+
+    def _given(self, change: CommandChange, node: Node, at: int) -> tuple[bool | None, tuple[Fraction, ...]]:
+        """Returns whether a change comes at a node, and what it may write: the same where what it reads is the same."""
+        key = (id(change), *(node[n] for n in self.reading[id(change)]))
+        if key not in self.given:
+            values = self._values(node)
+            holds = holds_at(change.seen, values)
+            given = () if holds is False else tuple(values_given(self.model, change, values, node[at]))
+            self.given[key] = holds, given
+        return self.given[key]
 
     def ends(self) -> bool:
         """Decides whether no change can come again: no node is reached from itself."""

@@ -216,14 +216,20 @@ def _subtract(one: Ends, other: Ends) -> Ends:
 
 
 def _multiply(one: Ends, other: Ends) -> Ends:
-    found = [_product(a, b) for a in one for b in other]
+    found = [_product(a, b) for a in _apart(one) for b in _apart(other)]
     return min(found), max(found)
+
+
+def _apart(ends: Ends) -> tuple[End, ...]:
+    """Returns both ends, or the one number that a point has."""
+    return ends[:1] if ends[0] is ends[1] else ends
 
 
 def _divide(one: Ends, other: Ends) -> Ends:
     if other[0] < 0 < other[1] or other[0] == other[1] == 0:
         return -INFINITY, INFINITY
-    return _multiply(one, (_inverse(other[1], -1), _inverse(other[0], 1)))
+    low = _inverse(other[1], -1)
+    return _multiply(one, (low, low if other[0] is other[1] else _inverse(other[0], 1)))
 
 
 def _inverse(end: End, sign: int) -> End:
