@@ -24,6 +24,7 @@ from coherence.verify.facts.ranges import corners, enclosure, hull, point, with_
 from coherence.verify.facts.writers import tree_of
 
 NOT_HELD_BACK = "no budget holds an eviction of {} back for ever"
+DOMAINS = ("zone", "node", "host", "rack", "region")  # of places, each of which has some of the members of a thing
 ROUNDING = {"up": "ceil", "down": "floor"}
 
 
@@ -35,6 +36,17 @@ def supply_of(name: str) -> str:
 def claims_on(design: Design, supply: str) -> Formula | None:
     """Returns what shares a capacity, by its path: claims on a count stand under the name of the thing, or its path."""
     return design.claims.get(supply) or design.claims.get(supply.removesuffix(".count"))
+
+
+def is_domain(design: Design, each: str) -> bool:
+    """Decides whether a limit `per` this stands for each of some places, where some of the members of a thing are."""
+    return each in (*DOMAINS, *design.places) or any(each in place for place in design.places.values())
+
+
+def needs_shares(limit: Limit, thing: str) -> str:
+    """Returns what to ask of a limit for each of some places, where it decides how many members each has."""
+    stated = f"at most {limit.at_most}" if limit.at_most is not None else f"at least {limit.at_least}"
+    return f"needs how many of {thing} there are in each {limit.per}: {limit.name} is {stated} in each"
 
 
 def with_caps(facts: DesignFacts, tree: Tree) -> DesignFacts:

@@ -20,7 +20,7 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import CONDITIONS, COUNTS, STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, wanted
-from coherence.verify.facts.limits import at_members, cap, floor, place_of
+from coherence.verify.facts.limits import at_members, cap, floor, is_domain, place_of
 from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.facts.ranges import Values, point, with_ranges
 from coherence.verify.facts.writers import Writer
@@ -130,13 +130,22 @@ def _by_loop(facts: DesignFacts, thing: str, path: str, writer: Writer) -> Remov
 
 def caps_on(facts: DesignFacts, thing: str) -> Iterator[Limit]:
     """Yields caps on the members out, and floors under those left, at all times: none in a window, or of a part."""
+    return (limit for limit in _always_capping(facts, thing) if limit.per is None)
+
+
+def caps_of_places(facts: DesignFacts, thing: str) -> Iterator[Limit]:
+    """Yields those caps and floors of which there is one for each of some places."""
+    every = _always_capping(facts, thing)
+    return (limit for limit in every if limit.per is not None and is_domain(facts.design, limit.per.text))
+
+
+def _always_capping(facts: DesignFacts, thing: str) -> Iterator[Limit]:
     for path, limits in facts.counted.items():
         head, _, signal = path.partition(".")
         for limit in limits if head == thing else ():
             caps_out = signal in OUT and limit.at_most is not None
             holds_left = signal in LEFT and limit.at_least is not None
-            narrow = limit.window or limit.per or limit.during or limit.actions
-            if (caps_out or holds_left) and not narrow:
+            if (caps_out or holds_left) and not (limit.window or limit.during or limit.actions):
                 yield limit
 
 

@@ -24,6 +24,7 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap, floor, largest, narrowed, place_of
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, extremes, truth
+from coherence.verify.patterns.limits._shared_out import holds_of_each, is_shared_out, needs, together
 from coherence.verify.timers.recurrences import counts_events
 from coherence.verify.timers.removals import OUT
 
@@ -53,7 +54,23 @@ def demand(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
         elif missing := facts.missing(bound):
             yield question.undecided(f"needs {_spoken(missing[0])}", (limit.place,), (limit.name,))
         else:
-            yield from _judged(question, subject, facts, limit, Compare(op, counts, bound))
+            claim, shared = Compare(op, counts, bound), is_shared_out(facts, limit, counts)
+            if not shared or holds_of_each(facts, claim):
+                yield from _judged(question, subject, facts, limit, claim)
+            else:
+                yield from _of_shares(question, subject, facts, limit, claim)
+
+
+def _of_shares(
+    question: Question, subject: Subject, facts: DesignFacts, limit: Limit, claim: Compare
+) -> Iterator[Finding]:
+    """Answers of a limit for each of several things by what it counts of all: a conflict whatever the shares are."""
+    of_all = together(facts, limit, claim)
+    if of_all is not None and truth(of_all, facts.values) is not True:
+        yield from _judged(question, subject, facts, limit, of_all)
+    elif not (claim.op == "<=" and _meant(facts, limit, claim.left)):
+        lacking = needs(limit, claim, counted=of_all is not None and of_all != claim)
+        yield question.undecided(lacking, _places(facts, limit, claim, ()), (limit.name,))
 
 
 def _is_rate(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:
@@ -198,7 +215,12 @@ def _conflict(
     cause = ", ".join(f"{path} = {render_quantity(value, _unit_of(facts, path))}" for path, value in values.items())
     word = "at most" if claim.op == "<=" else "at least"
     counted = _counted(limit, claim)
-    message = f"{counted} {'is' if certain else 'can be'} {shown}, {limit.name} is {word} {allowed}"
+    of_all = (
+        f" for all of {limit.per} together"
+        if limit.per and used(claim.right) and is_shared_out(facts, limit, claim.left)
+        else ""
+    )
+    message = f"{counted} {'is' if certain else 'can be'} {shown}, {limit.name} is {word} {allowed}{of_all}"
     then = f": {limit.when_full}" if limit.when_full else ""
     witness = [
         Step(None, cause or counted),

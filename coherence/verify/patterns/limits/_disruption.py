@@ -23,7 +23,16 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies, scaling
-from coherence.verify.facts.limits import NOT_HELD_BACK, at_members, cap, floor, place_of, raised
+from coherence.verify.facts.limits import (
+    NOT_HELD_BACK,
+    at_members,
+    cap,
+    floor,
+    is_domain,
+    needs_shares,
+    place_of,
+    raised,
+)
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import with_ranges
 from coherence.verify.patterns.calls._lives import whole_life
@@ -112,6 +121,8 @@ def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
         yield _held_until(question, facts, limit, blocked[0], where, life)
     elif blocked:
         yield _blocked(question, subject, facts, limit, blocked[0], free, where)
+    elif limit.at_least is not None and limit.per is not None and is_domain(facts.design, limit.per.text):
+        yield question.undecided(needs_shares(limit, thing), where, _of(facts, limit))
     else:
         numbers: Numbers = {"fewest copies": (fewest, ""), "free to go": (free[fewest], "")}
         script = _certificate(facts, limit, thing, range_, free)

@@ -63,6 +63,7 @@ from coherence.language.expressions.tree import Number, Tree, rename
 from coherence.language.sentences import Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
+from coherence.verify.facts.limits import needs_shares
 from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits._withheld import absences as cap_absences
@@ -70,7 +71,16 @@ from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.member_rates import member_rate
 from coherence.verify.queues.offered_load import OfferedRate, offered
-from coherence.verify.timers.removals import LEFT, Removal, failing, held_back, paths, removals, with_out
+from coherence.verify.timers.removals import (
+    LEFT,
+    Removal,
+    caps_of_places,
+    failing,
+    held_back,
+    paths,
+    removals,
+    with_out,
+)
 
 if TYPE_CHECKING:
     from coherence.verify.patterns.limits._removal_repairs import Rates, RemovalStage
@@ -235,6 +245,8 @@ def _judged(
         yield _ask(removal, f"the numbers in {' and '.join(removal.of)}")
     elif open_ and (reached or (broken and fails is None)):
         yield _ask(removal, open_)
+    elif (reached or (broken and fails is None)) and (limit := next(caps_of_places(facts, removal.thing), None)):
+        yield _ask(removal, needs_shares(limit, removal.thing).removeprefix("needs "))
     elif reached:
         certain = _certain(facts, removal, rates, stages)
         yield _conflict(subject, facts, removal, rates, reached[0], certain=certain)

@@ -21,7 +21,7 @@ from coherence.language.expressions import names as used
 from coherence.language.sentences import Event, Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
-from coherence.verify.facts.limits import caps_at_all_times
+from coherence.verify.facts.limits import caps_at_all_times, needs_shares
 from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.facts.ranges import point, truth, with_ranges
 from coherence.verify.facts.satisfiability import SatQuery, opposite
@@ -36,6 +36,7 @@ from coherence.verify.timers.removals import (
     REMOVING,
     TAKES_NONE,
     Removal,
+    caps_of_places,
     caps_on,
     departures,
     failing,
@@ -197,6 +198,10 @@ def _emptied(
     for members in range(low, min(math.floor(range_.high), low + MOST_MEMBERS) + 1):
         out = removal.most(facts, members)
         broken = broken_promises(facts, thing, members, out, unlisted=unlisted) if out else ()
+        if out and broken and (limit := next(caps_of_places(facts, thing), None)) is not None:
+            where = (*removal.places, limit.place.labelled("one for each"))
+            yield question.undecided(needs_shares(limit, thing), where, (removal.name, limit.name, thing))
+            return
         if out and broken:
             goes = (
                 n for n in range(out - 1, -1, -1) if not broken_promises(facts, thing, members, n, unlisted=unlisted)
