@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -16,6 +18,25 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what tests start is compiled 
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=few(100))
 settings.register_profile("default", settings.get_profile("default"), max_examples=few(100), deadline=None)
 gc.disable()  # while tests are collected: nearly all of that lasts to the end
+
+
+SLOW = re.compile(r"\bmark\.slow\b|\btrace_counts\(")  # how a module says that some of its tests are slow
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves out the modules that have no slow test where the slow ones alone are run: three of four."""
+    is_module = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    only_slow = is_module and config.getoption("markexpr") == "slow"
+    return True if only_slow and not SLOW.search(collection_path.read_text(encoding="utf-8")) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Raises UsageError where a slow test stands in a module that does not say so: nobody would run it."""
+    modules = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    unsaid = [str(path) for path in sorted(modules) if not SLOW.search(path.read_text(encoding="utf-8"))]
+    if unsaid:
+        raise pytest.UsageError(f"write `mark.slow` where a test is slow, not by way of another module: {unsaid}")
 
 
 def pytest_collection_finish() -> None:
