@@ -34,6 +34,7 @@ from coherence.verify.promises.refutations import (
     watched,
 )
 from coherence.verify.promises.run_choices import all_phases, in_every_order
+from coherence.verify.systems.bent_flows import bent_flows
 from coherence.verify.systems.cases import NotLinearError
 
 if TYPE_CHECKING:
@@ -112,7 +113,16 @@ def _outcome(part: Model, promise: Promise, condition: Tree, deadline: float) ->
 
 
 def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -> Outcome:
-    refutation = refuted(model, condition, promise.kind, deadline)
+    try:
+        refutation = refuted(model, condition, promise.kind, deadline)
+    except NotExactError:  # no run follows a curve, and rows enclose it
+        wanted = promise.kind != "never"
+        enclosed = (
+            _throughout(model, condition, part_until(deadline, 1 / 2), wanted=wanted) if bent_flows(model) else None
+        )
+        if enclosed is None:
+            raise
+        return enclosed
     if refutation is not None:
         return refutation
     switching = next((state.path for state in model.states.values() if state.switch and state.path != WATCH), "")
@@ -247,15 +257,15 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
     return Proved(method, certificate, ("every phase, start and order", bound, *_relaxations(descent.readings)))
 
 
-def _throughout(model: Model, condition: Tree, deadline: float) -> Proved | None:
-    """Returns a proof that what has to come, or to come to stay, holds from the start on; None where there is none."""
+def _throughout(model: Model, condition: Tree, deadline: float, *, wanted: bool = True) -> Proved | None:
+    """Returns a proof that a condition is `wanted` from the start on, so that it also comes; None: there is none."""
     from coherence.verify.promises.proofs import ConditionProof, proof_of
 
     try:
-        proof = proof_of(model, condition, wanted=True, deadline=deadline)
+        proof = proof_of(model, condition, wanted=wanted, deadline=deadline)
     except (NotLinearError, NotCommensurateError):
         return None
-    return _held(proof, (), ("it holds from the start on",)) if isinstance(proof, ConditionProof) else None
+    return _held(proof, (), ()) if isinstance(proof, ConditionProof) else None
 
 
 def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:

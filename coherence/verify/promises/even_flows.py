@@ -15,8 +15,9 @@ from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import Constants, evaluate
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
 from coherence.model.model import EVERYTHING, Interval, Model, State
+from coherence.verify.systems.bent_flows import bent_flows
 
-STEPS = 10
+STEPS, SELDOM = 10, Fraction(10**6)
 CLOCK = "looks at even flows"  # no name of a design has spaces
 
 
@@ -28,6 +29,8 @@ def with_even_steps(model: Model, condition: Tree, *, flows: bool) -> Model:
     rates = {path: rate for path, state in model.states.items() if (rate := _rate(state)) is not None}
     reads = {*names_of(condition)}
     compared = isinstance(condition, Compare) and condition.op not in ("==", "!=")
+    if compared and flows and not model.loops and model.states.keys() == reads <= bent_flows(model):
+        return _with_clock(model, SELDOM)  # a curve goes one way: any looks do
     if not compared or model.loops or not rates or len(rates) < len(model.states) or not reads <= rates.keys():
         return model
     assert isinstance(condition, Compare)
@@ -35,11 +38,15 @@ def with_even_steps(model: Model, condition: Tree, *, flows: bool) -> Model:
         return model
     step = _step(model.states, rates, Arithmetic("-", condition.left, condition.right))
     if flows:
-        zero = Interval(Fraction(0), Fraction(0))
-        clock = replace(next(iter(model.states.values())), path=CLOCK, initial=zero, integer=False)
-        return replace(model, states={**model.states, CLOCK: _stepped(clock, Fraction(0), step)})
+        return _with_clock(model, step)
     states = {path: _stepped(state, rates[path] * step, step) for path, state in model.states.items()}
     return replace(model, states=states)
+
+
+def _with_clock(model: Model, step: Fraction) -> Model:
+    zero = Interval(Fraction(0), Fraction(0))
+    clock = replace(next(iter(model.states.values())), path=CLOCK, initial=zero, integer=False)
+    return replace(model, states={**model.states, CLOCK: _stepped(clock, Fraction(0), step)})
 
 
 def _rate(state: State) -> Fraction | None:

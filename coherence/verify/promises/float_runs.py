@@ -1,7 +1,8 @@
 """Looks for runs in floats that break a promise, where exact runs cannot follow the flows: lags, growth, products.
 
-A run is looked at at even distances over longer and longer times, from the first starts that the design leaves open. It
-breaks a promise only where every comparison in it is clear of its edge by far more than a run in floats is off.
+A run is looked at at even distances over longer and longer times, from the first starts that the design leaves open, and
+with some phases and orders.  It breaks a promise only where every comparison in it is clear of its edge by far more than
+a run in floats is off.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from coherence.simulate.execute.hybrid import Trajectory, execute
 from coherence.simulate.execute.starts import corners
 from coherence.verify.promises.edges_ahead import PAST
 from coherence.verify.promises.refutations import watched
+from coherence.verify.promises.run_choices import other_choices
 
 METHOD = "execution in floats"
 TIMES = (1, 10, 100, 1_000, 10_000, 100_000)  # seconds that runs are followed
-POINTS, MOST_INSTANTS, MOST_STARTS = 500, 2_000, 3
+POINTS, MOST_INSTANTS, MOST_STARTS, MOST_OTHERS = 500, 2_000, 3, 12
 CLEAR = 1e-6  # of the size of two sides: nearer to each other they are not told apart
 CLOSE = 1e-9  # relative width of the bracket of the time at which a promise breaks
 
@@ -47,7 +49,9 @@ def breaking_run(model: Model, condition: Tree, kind: str, seconds: float) -> Br
         return None
     try:
         with at_most(seconds, processor=True):
-            for choices, until in itertools.product(itertools.islice(corners(model), MOST_STARTS), TIMES):
+            others = itertools.islice(other_choices(model), MOST_OTHERS)
+            tried = itertools.chain(itertools.islice(corners(model), MOST_STARTS), others)
+            for choices, until in itertools.product(tried, TIMES):
                 run = execute(model, choices, until=Fraction(until), most=MOST_INSTANTS)
                 time = _first(_broken(run, condition, wanted=kind == "always"), Fraction(until, POINTS))
                 if time is not None:

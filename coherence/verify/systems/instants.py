@@ -11,11 +11,12 @@ from coherence.base.clock import is_over
 from coherence.base.reads import unnoted
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import SampledLoop, in_turn
+from coherence.verify.systems.bent_flows import enclosed
 from coherence.verify.systems.cases import AffineCase, NotLinearError, exactly, joined, numbers, product
 from coherence.verify.systems.registers import Moment, calls_in
 from coherence.verify.systems.state_space import StateSpace, SystemMode
 from coherence.verify.systems.symbolic_instant import InstantPath, clipped, commanded_cell
-from coherence.verify.systems.terms import Term, add, scaled
+from coherence.verify.systems.terms import Term, add, scaled, unit
 
 MOST_WAYS_AT_ONCE = 3000
 
@@ -51,6 +52,11 @@ class Instants(StateSpace):
             state = self.model.states[path]
             assert state.flow is not None
             rates = numbers(state.flow, symbols)
+            if path in self.bent:
+                later = self.fresh(f"{path} later")
+                there = numbers(state.flow, self.symbols(way.holding({path: unit(later)}), None, who="the flow later"))
+                parts.append(list(enclosed(way.cell(path), later, (rates, there), added, state.range)))
+                continue
             amounts = [amount for rate in rates for amount in joined(rate.guard, added(rate.value))]
             moved = [AffineCase(c.guard, add(way.cell(path), c.value)) for c in amounts]
             parts.append([c for case in moved for c in clipped(case, state.range)])

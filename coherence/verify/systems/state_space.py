@@ -14,6 +14,7 @@ from coherence.language.expressions.tree import Call, Name, Tree, walk
 from coherence.model.model import Interval, Model, SampledLoop
 from coherence.simulate.execute.schedules import PhasePattern
 from coherence.simulate.execute.slices import signals_in
+from coherence.verify.systems.bent_flows import bent_flows, compares_curves
 from coherence.verify.systems.cases import (
     AffineCase,
     Fork,
@@ -95,6 +96,7 @@ class StateSpace:
         begun = [self._begun(loop) for loop in model.loops if self._previous(loop)]
         self.counters = (*begun, *(name for actor in self.actors.values() for name in actor.counters()))
         self.values = tuple(name for name in self.starts if name in every)
+        self.bent = bent_flows(model)
         self.flowing = tuple(p for p, s in model.states.items() if s.flow is not None)
 
     def _discrete_cells(self) -> Iterator[str]:
@@ -248,10 +250,12 @@ def _refuse(model: Model, condition: Tree | None, free: frozenset[str]) -> None:
     """Raises NotLinearError for what the encoding does not carry."""
     flowing = {path for path, state in model.states.items() if state.flow is not None}
     varying = {path for path, c in model.constants.items() if c.varies} | set(model.inputs)  # loose ones too
+    bent = bent_flows(model)
     for state in model.states.values():
         if state.flow is not None:
             reads = signals_in(model, state.flow)
-            if reads & (flowing | varying | free) or next(calls_in(state.flow, model), None) is not None:
+            others = flowing - {state.path} if state.path in bent else flowing
+            if reads & (others | varying | free) or next(calls_in(state.flow, model), None) is not None:
                 raise NotLinearError(f"the flow of {state.path} is not constant between instants")
         elif state.next is None or state.step is None:
             raise NotLinearError(f"{state.path} has no `next` with a step")
@@ -259,6 +263,8 @@ def _refuse(model: Model, condition: Tree | None, free: frozenset[str]) -> None:
             raise NotLinearError(f"previous() in the mathematics of {state.path}")
     if condition is not None and next(calls_in(condition, model), None) is not None:
         raise NotLinearError("the promise reads the past")
+    if condition is not None and compares_curves(model, condition):
+        raise NotLinearError("the promise compares several states of which one flows in a curve")
     if condition is not None and flowing & signals_in(model, condition):
         stops = [p for p in flowing & signals_in(model, condition) if model.states[p].range != Interval(None, None)]
         if stops and len(flowing & signals_in(model, condition)) > 1:
