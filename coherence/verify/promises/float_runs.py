@@ -1,8 +1,8 @@
 """Looks for runs in floats that break a promise, where exact runs cannot follow the flows: lags, growth, products.
 
-A run is looked at at even distances over longer and longer times, from the first starts that the design leaves open, and
-with some phases and orders.  It breaks a promise only where every comparison in it is clear of its edge by far more than
-a run in floats is off.
+A run is looked at at even distances over longer and longer times, from the first starts that the design leaves open
+and with some phases and orders.  It breaks a promise only where every comparison in it is clear of its edge by far more
+than a run in floats is off.
 """
 
 from __future__ import annotations

@@ -3,11 +3,13 @@
 A clock is the time since its loop last sampled.  Whose period ends first acts next; what flows meanwhile does so for
 what is left of that period.  A clock that begins anywhere in its period stands for every phase.  Loops that act at one
 time do so one after the other in any order, with no time in between: more runs than there are, where ranks say which.
+What lands later waits in a queue: whole periods, and the rest of its time on a clock that its loop sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -15,7 +17,14 @@ from coherence.language.expressions.tree import Tree
 from coherence.model.model import Interval, Model, SampledLoop
 from coherence.simulate.execute.schedules import Clock, DueInstant, NotCommensurateError, PhasePattern, schedules
 from coherence.verify.systems.cases import AffineCase, NotLinearError, exactly
-from coherence.verify.systems.registers import Moment, calls_in
+from coherence.verify.systems.registers import (
+    MOST_REGISTERS,
+    Moment,
+    Queue,
+    RegisterPlan,
+    calls_in,
+    late_landings,
+)
 from coherence.verify.systems.state_space import SystemMode
 from coherence.verify.systems.symbolic_instant import LESS, InstantPath
 from coherence.verify.systems.terms import ZERO, Guard, Term, add, constant, guard, scaled, unit
@@ -67,6 +76,16 @@ class AnyOrder(PhasePattern):
     """Moments of clocks, at times that only tell them apart."""
 
 
+@dataclass(frozen=True, slots=True)
+class ClockPlan(RegisterPlan):
+    """The moments of clocks, at whose times alone they are told apart, and commands on their way."""
+
+    def landed(self, signal: str, time: Fraction) -> str:
+        """Returns the register with the command that lands: the oldest one that is on its way."""
+        del time
+        return self.landing[signal].cell(self.landing[signal].length)
+
+
 class ClockedEncoder(Encoder):
     """Encodes one model for one promise whatever the phases are; a position is the moment that came last."""
 
@@ -97,15 +116,53 @@ class ClockedEncoder(Encoder):
             loop.name: loop.period - max(since, loop.period / NEVER_LESS) for loop, since in free if loop.phase is None
         }
 
+    def _planned(self, model: Model, schedule: PhasePattern) -> RegisterPlan:
+        """Returns the moments of the clocks, and those at which commands land between two samples."""
+        lands = late_landings(model)
+        if any(sum(any(x.signal == signal for x in due.loops) for due in schedule.instants) > 1 for signal in lands):
+            raise NotLinearError("several loops write at times of their own what lands later")
+        writers = {loop.signal: loop for loop in model.loops if loop.signal in lands}
+        between = {signal: lands[signal] % loop.period for signal, loop in writers.items()}
+        queues = {
+            signal: Queue(
+                f"{signal} in flight", None, frozenset(), int(lands[signal] // loop.period) + bool(between[signal])
+            )
+            for signal, loop in writers.items()
+        }
+        if sum(queue.length for queue in queues.values()) > MOST_REGISTERS:
+            raise NotLinearError(f"more than {MOST_REGISTERS} commands on their way")
+        moments = [
+            Moment(due.time, due.loops, due.steps, tuple(x.signal for x in due.loops if between.get(x.signal) == 0))
+            for due in schedule.instants
+        ]
+        for signal in (signal for signal, late in between.items() if late):
+            moments.append(Moment(Fraction(len(moments)), (), (), (signal,)))
+        return ClockPlan(schedule.hyperperiod, tuple(moments), {}, {}, queues, lands)
+
     def _period(self, moment: Moment) -> Fraction:
         step = self.model.states[moment.steps[0]].step if moment.steps else None
-        return step or moment.loops[0].period
+        return step or self._loop_of(moment).period
+
+    def _loop_of(self, moment: Moment) -> SampledLoop:
+        """Returns a loop that acts at a moment, or whose command lands at it."""
+        return next(loop for loop in self.model.loops if loop in moment.loops or loop.signal in moment.landings)
+
+    def _known(self, moment: Moment) -> Mapping[str, Fraction]:
+        """Returns what clocks show just after a moment: its own one, and those of landings that it begins."""
+        known = {}
+        for name, other in zip(self.periods, self.plan.moments, strict=True):
+            loop = self._loop_of(other) if not other.steps and not other.loops else None
+            if other == moment:
+                known[name] = ZERO
+            elif loop is not None and loop in moment.loops:
+                known[name] = loop.period - loop.lands % loop.period
+        return known
 
     def _signals(self, fixed: list[str]) -> dict[str, Interval | Tree | Term]:
         trees = [tree for loop in self.model.loops for tree in loop.trees]
         trees += [tree for state in self.model.states.values() for tree in state.trees]
-        if self.plan.landing or any(_reads_the_past(tree, self.model) for tree in trees):
-            raise NotLinearError("what lands or is read of the past at times that depend on phases")
+        if any(_reads_the_past(tree, self.model) for tree in trees):
+            raise NotLinearError("what is read of the past at times that depend on phases")
         clocks = zip(self.periods.items(), self.plan.moments, strict=True)
         return {**super()._signals(fixed), **{name: _begun(moment, period) for (name, period), moment in clocks}}
 
@@ -115,11 +172,10 @@ class ClockedEncoder(Encoder):
 
     def _drifted(self, way: InstantPath, mode: SystemMode, moment: Moment) -> list[InstantPath]:
         """Returns paths after what is left of the period of a clock, if no other one ends before."""
-        names = list(self.periods)
-        clocks = {name: way.cell(name) for name in names}
+        clocks = {name: way.cell(name) for name in self.periods}
         if not mode.first:
-            clocks[names[mode.position]] = constant(0)  # it has just begun anew
-        acting = names[self.plan.moments.index(moment)]
+            clocks |= {name: constant(at) for name, at in self._known(self.plan.moments[mode.position]).items()}
+        acting = list(self.periods)[self.plan.moments.index(moment)]
         left = {name: add(constant(period), clocks[name], LESS) for name, period in self.periods.items()}
         rows = [
             (scaled(left[acting], LESS), "<="),
@@ -130,7 +186,8 @@ class ClockedEncoder(Encoder):
         if due is None:
             return []
         later = {name: add(since, left[acting]) for name, since in clocks.items()}
-        return self._flown(due.holding({**later, acting: constant(0)}), lambda rate: self._amounts(rate, left[acting]))
+        later |= {name: constant(at) for name, at in self._known(moment).items()}
+        return self._flown(due.holding(later), lambda rate: self._amounts(rate, left[acting]))
 
     def _amounts(self, rate: Term, left: Term) -> list[AffineCase]:
         """Returns what flows at a rate for a time: exactly where one of both is a number, else within what it may."""
@@ -185,7 +242,7 @@ def _begun(moment: Moment, period: Fraction) -> Interval:
     """Returns what the clock of a moment shows at the start of a run."""
     if moment.steps:
         return Interval(period, period)
-    phase = moment.loops[0].phase
+    phase = moment.loops[0].phase if moment.loops else None
     return Interval(ZERO, period) if phase is None else Interval(period - phase, period - phase)
 
 

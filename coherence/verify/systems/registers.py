@@ -122,7 +122,7 @@ class _Planner:
         self.sampled: dict[Tree, set[Fraction]] = {}
         self.reads: set[tuple[Tree, Fraction, Fraction]] = set()  # (tree, time, delay)
         self.windows: set[tuple[Tree, Fraction, Fraction]] = set()
-        self.lands = _lands(model)
+        self.lands = late_landings(model)
 
     def read(self) -> None:
         """Follows every expression to what it reads of the past."""
@@ -238,7 +238,7 @@ def seconds_of(call: Call, model: Model) -> Fraction:
         raise NotLinearError(str(error)) from None
 
 
-def _lands(model: Model) -> dict[str, Fraction]:
+def late_landings(model: Model) -> dict[str, Fraction]:
     """Returns the landing delay per signal.  Raises NotLinearError where writers of one signal differ."""
     delays: dict[str, Fraction] = {}
     for loop in model.loops:

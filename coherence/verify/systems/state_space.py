@@ -77,7 +77,7 @@ class StateSpace:
         self.model, self.condition, self.wanted, self.reading, self.free = model, condition, wanted, reading, free
         self.deadline, self.loose, self.phases = deadline, loose, schedule.phases
         _refuse(model, condition, free)
-        self.plan: RegisterPlan = plan(model, schedule, loose)
+        self.plan = self._planned(model, schedule)
         self.discrete = frozenset(path for path, _ in reading.discrete)
         self.fresh_names: dict[str, str] = {}
         self.looks: dict[str, Interval] = {}
@@ -98,6 +98,9 @@ class StateSpace:
         self.values = tuple(name for name in self.starts if name in every)
         self.bent = bent_flows(model)
         self.flowing = tuple(p for p, s in model.states.items() if s.flow is not None)
+
+    def _planned(self, model: Model, schedule: PhasePattern) -> RegisterPlan:
+        return plan(model, schedule, self.loose)
 
     def _discrete_cells(self) -> Iterator[str]:
         for path in self.discrete:

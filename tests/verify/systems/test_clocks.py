@@ -29,11 +29,13 @@ class Switch:
     high: int
     low: int
     on: int
+    lands: int = 0
 
     @property
     def text(self) -> str:
         return (
-            f"timescale: {{period: {self.period} s}}, rules: [{{when: tank.level > {self.high}, to: {self.on} / 1 s}}, "
+            f"timescale: {{period: {self.period} s, lands: {self.lands} s}}, "
+            f"rules: [{{when: tank.level > {self.high}, to: {self.on} / 1 s}}, "
             f"{{when: tank.level < {self.low}, to: 0 / 1 s}}]"
         )
 
@@ -50,8 +52,10 @@ class Tank:
     @classmethod
     def drawn(cls, random: Random) -> Tank:
         loops = tuple(
-            Switch(random.choice((2, 3, 4, 6)), random.randint(6, 12), random.randint(0, 5), random.randint(1, 6))
-            for _ in range(random.choice((1, 2, 2, 3)))
+            Switch(
+                random.choice((2, 3, 4, 6)), random.randint(6, 12), random.randint(0, 5), random.randint(1, 6), lands
+            )
+            for lands in random.choice(((0,), (0, 0), (3, 0), (5, 1), (0, 0, 0)))
         )
         return cls(random.randint(1, 2), random.randint(0, 8), random.randint(9, 26), loops)
 
@@ -73,15 +77,20 @@ class Tank:
     def overflows(self, phases: list[Fraction]) -> bool:
         """Runs the tank by a plain program."""
         level, rates, due = Fraction(self.start), [0] * len(self.loops), list(phases)
-        time = Fraction(0)
+        time, commands, coming = Fraction(0), [0] * len(self.loops), list[tuple[Fraction, int, int]]()
         while level <= self.most and time < SECONDS:
-            level, time = level + (self.inflow - sum(rates)) * (min(due) - time), min(due)
+            then = min([*due, *(at for at, _, _ in coming), Fraction(SECONDS)])
+            level, time = level + (self.inflow - sum(rates)) * (then - time), then
             if level > self.most:
                 break
+            rates = [next((rate for at, of, rate in coming if (at, of) == (time, k)), r) for k, r in enumerate(rates)]
+            coming = [entry for entry in coming if entry[0] > time]
             for k, loop in enumerate(self.loops):
                 if due[k] == time:
-                    rates[k] = loop.on if level > loop.high else 0 if level < loop.low else rates[k]
+                    commands[k] = loop.on if level > loop.high else 0 if level < loop.low else commands[k]
                     due[k] += loop.period
+                    coming += [(time + loop.lands, k, commands[k])] if loop.lands else []
+                    rates[k] = rates[k] if loop.lands else commands[k]
         return level > self.most
 
     def phases(self, random: Random) -> list[Fraction]:
@@ -143,13 +152,21 @@ def test_clocks_are_for_what_no_orders_stand_for() -> None:
     assert not any(isinstance(pattern, AnyOrder) for pattern in patterns(stepping))
 
 
-def test_what_lands_later_and_phases_beyond_a_period_have_no_clock() -> None:
-    text = (
-        'coherence: 1\ncomponents: {{tank: {{state: "level\' = 1 / 1 s - pump.out", from: 0}}}}\nloops:\n'
-        "  l: {{timescale: {{period: 2 s, {stated}}}, trigger: tank.level > 3, "
-        "actuation: {{signal: pump.out, to: 2 / 1 s, from: 0 / 1 s}}}}\npromises: {{room: always tank.level <= 9}}\n"
-    )
-    with pytest.raises(NotLinearError, match="lands"):
-        encoder(elaborate(read_text(text.format(stated="lands: 1 s"))))
+PUMP = (
+    'coherence: 1\ncomponents: {{tank: {{state: "level\' = 1 / 1 s - pump.out", from: 0}}}}\nloops:\n'
+    "  l: {{timescale: {{period: 2 s, {stated}}}, trigger: {trigger}, "
+    "actuation: {{signal: pump.out, to: 2 / 1 s, from: 0 / 1 s}}}}\npromises: {{room: always tank.level <= 9}}\n"
+)
+
+
+@pytest.mark.parametrize(("lands", "clocks", "queue"), [(1, 2, 1), (2, 1, 1), (5, 2, 3), (6, 1, 3)])
+def test_what_lands_between_samples_has_a_clock_and_waits_in_a_queue(lands: int, clocks: int, queue: int) -> None:
+    system = encoder(elaborate(read_text(PUMP.format(stated=f"lands: {lands} s", trigger="tank.level > 3"))))
+    assert (len(system.periods), system.plan.landing["pump.out"].length) == (clocks, queue)
+
+
+def test_the_past_and_phases_beyond_a_period_have_no_clock() -> None:
+    with pytest.raises(NotLinearError, match="past"):
+        encoder(elaborate(read_text(PUMP.format(stated="lands: 0 s", trigger='"delayed(tank.level, 3 s) > 3"'))))
     with pytest.raises(NotCommensurateError, match="phase"):
-        clocked(elaborate(read_text(text.format(stated="phase: 3 s"))))
+        clocked(elaborate(read_text(PUMP.format(stated="phase: 3 s", trigger="tank.level > 3"))))
