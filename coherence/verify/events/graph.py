@@ -195,6 +195,14 @@ def _renewed(design: Design, timer: Timer, link: EventLink) -> EventLink:
     """Returns when a timer fires that is renewed: known where its renewals are further apart than it waits."""
     sender = design.timers.get(_timer_named(timer.renew, timer.renew.text)) if isinstance(timer.renew, Event) else None
     fires = firing.despite_renewals(timer, sender)
+    ender = design.timers.get(_timer_named(sender.unless, sender.unless.text)) if sender and sender.unless else None
+    ended = firing.after_renewals(timer, sender, ender) if fires is None else None
+    if ended is not None and sender is not None:
+        missing, least = f"when {sender.name} comes last", FiringWindow(ended.window.earliest, ended.window.earliest)
+        places = (*link.places, *(values(ender) if ender is not None else ()))
+        return replace(
+            link, window=ended.window, lower=ended.lower, upper=ended.upper, inner=least, missing=missing, places=places
+        )
     if fires is None:
         missing = f"an end of the renewals of {timer.name}, which no key states: in time, they keep it from firing"
         missing += " (or the timer that sends them: `renew: NAME`)" if isinstance(timer.renew, Quantity) else ""

@@ -171,6 +171,34 @@ def despite_renewals(timer: Timer, sender: Timer | None) -> Firing | None:
     )
 
 
+def after_renewals(timer: Timer, sender: Timer | None, ender: Timer | None) -> Firing | None:
+    """Returns when a timer fires whose renewals one that surely fires ends; None where that is not known.
+
+    The last one comes by then, and no longer before than they are apart where the timer does not fire between two.
+    """
+    alone, ends = lease(timer), firing(ender) if ender is not None else None
+    if alone is None or ends is None or sender is None or ender is None or sender.every is None:
+        return None
+    lasting = ender.every is None and ender.misses is None and ender.renew is None and ender.unless is None
+    together = starts_with(ender, timer) and starts_with(sender, timer) and sender.renew is None
+    if not (lasting and together) or ends.window.latest is None or alone.window.latest is None:
+        return None
+    earliest, lower = alone.window.earliest, alone.lower
+    early, late = shift_of(sender.jitter)
+    first = firing(sender)
+    if (
+        first is not None
+        and first.window.latest is not None
+        and sender.misses is None
+        and not is_paced_by_reply(sender)
+    ):
+        apart = max(first.window.latest, sender.every.high + late - early)
+        if apart < earliest < ends.window.earliest - apart + earliest:
+            earliest, lower = ends.window.earliest - apart + earliest, f"(+ {_moved(ends.lower, -apart)} {lower})"
+    window = FiringWindow(earliest, ends.window.latest + alone.window.latest)
+    return Firing(window, lower, f"(+ {ends.upper} {alone.upper})", alone.defaults)
+
+
 def _least_apart(timer: Timer, sender: Timer | None) -> Fraction | None:
     """Returns the least time between two renewals: a stated interval, or the period of a timer that looks.
 

@@ -48,9 +48,9 @@ from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Timer
+from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
-from coherence.language.sentences import Promise
+from coherence.language.sentences import Event, Promise
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Chain
 from coherence.verify.events.orders import between
@@ -73,6 +73,7 @@ class ResponsePath:
     chain: Chain
     limit: Fraction
     unless: str = ""
+    renewing: tuple[str, ...] = ()  # timers that renew one on the way, and those that end them
 
     @property
     def window(self) -> FiringWindow:
@@ -96,7 +97,7 @@ class ResponsePath:
 
     @property
     def of(self) -> tuple[str, ...]:
-        return (*dict.fromkeys(_overrun.deciding(self.chain)), self.promise.name)
+        return (*dict.fromkeys((*_overrun.deciding(self.chain), *self.renewing)), self.promise.name)
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -134,10 +135,19 @@ def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str
     limit = promise.within.low if promise.within is not None else Fraction(0)
     reached = []
     for chain in event_ways.ways(first, second, by_event, subject.design):
-        held = (subject.design.timers[link.name] for link in chain if link.kind == "timer")
+        held = [subject.design.timers[link.name] for link in chain if link.kind == "timer"]
+        renewing = tuple(name for timer in held for name in _renewing(subject.design, timer))
         unless = next((timer.name for timer in held if _may_fail(subject, timer, second)), "")
-        reached.append(ResponsePath(promise, first, chain, limit, unless))
+        reached.append(ResponsePath(promise, first, chain, limit, unless, renewing))
     return reached
+
+
+def _renewing(design: Design, timer: Timer) -> Iterator[str]:
+    """Yields the timer that renews another one, by its name, and the one that ends it."""
+    sender = design.timers.get(timer.renew.text) if isinstance(timer.renew, Event) else None
+    if sender is not None:
+        yield sender.name
+        yield from (sender.unless.text,) if sender.unless and sender.unless.text in design.timers else ()
 
 
 def _beside(by_event: graph.Causes, first: str, second: str) -> str:
@@ -245,7 +255,7 @@ def _never(subject: Subject, ways: list[ResponsePath]) -> Finding | None:
     numbers: Numbers = {"renewed at the latest after": (latest, "s"), "waits at least": (wait, "s")}
     return QUESTION.conflict(
         f"'{way.chain[0].effect}' never comes: {message}",
-        (renewal.place.labelled("renewed so often"), *way.places), (*way.of, sender),
+        (renewal.place.labelled("renewed so often"), *way.places), tuple(dict.fromkeys((*way.of, sender))),
         arithmetic(numbers, witness=orders.sorted_steps(steps)), certain=True,
         assumptions=(f"{sender} goes on: nothing in the design ends it", *_assumed(way)),
         repairs=tuple(repairs.sooner(subject, timer, renewal.interval.earliest)),

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherence as co
 from coherence.base.errors import InputError
+from coherence.findings.finding import Verdict
+from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
+from coherence.verify.patterns.timers.response_time import ask
 
 DESIGN = """coherence: 1
 components: {{worker: {{takes: {{task: 2 min .. 5 min}}}}}}
@@ -54,3 +60,36 @@ promises: {{mended: after gpu unhealthy then repair within 1 h}}
         renewed = first + number * every
     found = next(finding for finding in co.check(text, select="COH243").findings)
     assert (str(found.verdict) == "conflict") == (not fires)
+
+
+ENDED = """coherence: 1
+timers:
+  pending: {{from: driver dies, every: {every} s, unless: grace}}
+  grace: {{from: driver dies, after: {grace} s}}
+  down: {{from: driver dies, after: {lease} s, renew: pending, then: stop cluster}}
+promises: {{released: after driver dies then down within {within} s}}
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_renewals_that_another_timer_ends_are_followed_as_a_plain_run_follows_them(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311  # drawn designs
+    verdicts = set()
+    for _ in range(60):
+        every, grace, lease = draw.randint(1, 9), draw.randint(1, 30), draw.randint(1, 20)
+        within = draw.randint(1, 50)
+        fired = set()
+        for first, last in itertools.product(range(every + 1), (grace - 1, grace)):  # any phase; both orders of a tie
+            renewed = 0
+            for look in range(first or every, last + 1, every):
+                renewed = look if look < renewed + lease else renewed
+            fired.add(renewed + lease)
+        text = ENDED.format(every=every, grace=grace, lease=lease, within=within)
+        [finding] = ask(Subject(read_text(text), {"": text}))
+        verdicts.add(finding.verdict)
+        if finding.verdict is Verdict.PROVED:
+            assert max(fired) <= within, (text, fired)
+        if finding.verdict is Verdict.CONFLICT:
+            assert max(fired) > within, (text, fired)
+            assert finding.certainty == "possible" or min(fired) > within, (text, fired)
+    assert {Verdict.PROVED, Verdict.CONFLICT} <= verdicts
