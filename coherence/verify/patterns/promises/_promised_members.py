@@ -19,6 +19,7 @@ from coherence.language.design import Limit, Timer
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.expressions import names as used
 from coherence.language.sentences import Event, Promise
+from coherence.language.words import OVER
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import caps_at_all_times, needs_shares
@@ -92,21 +93,39 @@ def _removals_of_each(facts: DesignFacts) -> Iterator[tuple[Timer, Removal]]:
             yield timer, Removal(thing, timer.name, "", timer.place, None, driven=False, caps=caps)
 
 
+def _removals_one_by_one(facts: DesignFacts) -> Iterator[tuple[Timer, Removal]]:
+    """Yields timers that take out the member that is overloaded, or that fails, where it is said how many fail."""
+    for removal in removals(facts):
+        timer, fails = facts.design.timers.get(removal.name), failing(facts, removal.thing)
+        words = timer.start.text.split() if timer is not None and timer.start is not None else []
+        if timer is None or timer.per is not None or removal.thing not in words or never(timer):
+            continue
+        if removal.driven and fails is None:
+            yield timer, removal
+        elif fails is not None and fails.high is not None and words[-1] in OVER:
+            yield timer, replace(removal, bound=fails.high, caps=())
+
+
 def kept_by_caps(question: Question, facts: DesignFacts) -> Iterator[Finding]:
-    """Yields the proof of each promise that a cap or floor keeps where one event takes out each member of a thing.
+    """Yields the proof of each promise that a cap or floor keeps where one event takes out each member of a thing, or
+    load one after the other; and of each that so many keep as do not fail.
 
     Only where nothing else is stated that takes any out, and the cap counts at all times what these timers do.
     """
     answered: set[str] = set()
-    for timer, removal in _removals_of_each(facts):
+    for timer, removal in (*_removals_of_each(facts), *_removals_one_by_one(facts)):
         thing, action = removal.thing, action_of(timer)
         caps = tuple(limit for limit in removal.caps if _holds_back(limit, action))
-        timers = [other for other in facts.design.timers.values() if _acts_on(other) == thing]
+        acting = (other for other in facts.design.timers.values() if _acts_on(other) == thing)
+        timers = [other for other in acting if removal.bound is None or other == timer]
         alike = all(action_of(other) == action for other in timers)
-        if thing not in answered and caps and alike and _stays_otherwise(facts, thing, timers, removal.caps):
+        bounded = caps or removal.bound is not None
+        if thing not in answered and bounded and alike and _stays_otherwise(facts, thing, timers, removal):
             answered.add(thing)
             names = " and ".join(limit.name for limit in caps)
             counted = f"{names} counts each of {thing} that is taken out, by whatever name"
+            if removal.bound is not None:
+                counted = f"at most {removal.bound} of {thing} fail together, and are back before others do"
             assumed = (f"all of {thing} are up when a run begins", counted, *unmoved(facts.design, thing))
             yield from _enough(question, facts, replace(removal, caps=caps), assumed)
 
@@ -255,14 +274,16 @@ def _acts_on(timer: Timer) -> str:
     return acted_on(timer.then.text) if timer.then is not None else ""
 
 
-def _stays_otherwise(facts: DesignFacts, thing: str, timers: Collection[Timer], caps: Collection[Limit] = ()) -> bool:
+def _stays_otherwise(facts: DesignFacts, thing: str, timers: Collection[Timer], removal: Removal | None = None) -> bool:
     """Decides whether nothing but these timers is stated that takes members of a thing out or adds some.
 
-    `caps` of them tell of no others.
+    Of a `removal` its caps tell of no others, nor its start where a bound or load says how many go.
     """
     design, component = facts.design, facts.design.components.get(thing)
-    if component is None or component.part is not None or failing(facts, thing) is not None:
+    bounded = removal is not None and removal.bound is not None
+    if component is None or component.part is not None or (failing(facts, thing) is not None and not bounded):
         return False
+    caps, own = (removal.caps, removal.name if bounded or removal.driven else "") if removal is not None else ((), "")
     names = {timer.name for timer in timers}
     host = component.runs_on.text if component.runs_on is not None else ""
     things = (thing, host) if host in design.components else (thing,)
@@ -270,9 +291,10 @@ def _stays_otherwise(facts: DesignFacts, thing: str, timers: Collection[Timer], 
     moved = any(path.partition(".")[0] == thing for path in facts.written)
     lost = any(not {"lost", "drained"}.isdisjoint(place) for place in design.places.values())
     verbs = {timer.then.text.split(" ")[0] for timer in timers if timer.then is not None}
-    heard = (event.text.split() for timer in design.timers.values() for event in (timer.start, timer.unless) if event)
+    events = ((t.start if t.name != own else None, t.unless) for t in design.timers.values())
+    heard = (event.text.split() for pair in events for event in pair if event)
     other = any(thing in words and not words[-1].startswith(tuple(verbs)) for words in heard)
-    known = {limit.name for limit in caps} | (names if caps else set())
+    known = {limit.name for limit in caps} | (names if caps or own else set())
     beside = any(removal.thing == thing and removal.name not in known for removal in removals(facts))
     spoken = any(_speaks_of(timer, thing) for timer in design.timers.values() if timer.name not in names)
     return not (goes or moved or lost or other or beside or spoken)

@@ -92,3 +92,23 @@ def test_answers_of_a_check_are_those_of_every_order(event: str, copies: int, le
     if left_over < min(copies, least):
         assert verdicts == {Verdict.CONFLICT}
     assert all(unsat(f.evidence.certificate, timeout_ms=5_000).unsat for f in answers if f.evidence.certificate)
+
+
+BY_LOAD = """coherence: 1
+components: {{api: {{copies: {copies}{failing}}}}}
+timers: {{health: {{from: api {event}, after: 5 s, then: unlist api}}}}
+{limits}promises: {{served: always api.listed >= {least}}}
+"""
+
+
+@pytest.mark.parametrize(("copies", "least", "kept"), [*itertools.product((1, 3, 6), (1, 3, 5), (0, 2, 5))])
+def test_what_load_or_failures_take_out_one_by_one_is_counted(copies: int, least: int, kept: int) -> None:
+    floor = f"limits: {{open: {{counts: api.listed, at_least: {kept}}}}}\n" if kept else ""
+    by_load = BY_LOAD.format(copies=copies, failing="", event="overloaded", limits=floor, least=least)
+    by_failures = BY_LOAD.format(copies=copies, failing=f", failing: {kept}", event="fails", limits="", least=least)
+    for text, remaining in ((by_load, min(copies, kept)), (by_failures, max(0, copies - kept))):
+        answers = analyse(read_text(text, "d"), {"d": text}, lambda s: read_text(s["d"], "d"), select=["COH240"])
+        about = [f for f in answers.findings if "served" in f.of]
+        assert [f.verdict for f in about if f.verdict is Verdict.PROVED] == [Verdict.PROVED] * (remaining >= least), (
+            text
+        )
