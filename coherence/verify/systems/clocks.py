@@ -57,19 +57,15 @@ def clocked(model: Model) -> PhasePattern:
     return AnyOrder({}, Fraction(len(due)), tuple(instants))
 
 
-def patterns(model: Model) -> Iterator[PhasePattern]:
-    """Yields patterns that stand for all phases; clocks alone where times between instants or too many orders matter.
+def patterns(model: Model) -> tuple[PhasePattern, ...]:
+    """Returns patterns that stand for all phases; clocks alone where times between instants or too many orders matter.
 
     Raises NotCommensurateError.
     """
-    ordered = schedules(model)
     try:
-        first = next(ordered)
+        return tuple(schedules(model))
     except NotCommensurateError:
-        yield clocked(model)
-        return
-    yield first
-    yield from ordered
+        return (clocked(model),)
 
 
 class AnyOrder(PhasePattern):
