@@ -99,6 +99,15 @@ def cached(compute: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P
     return get
 
 
+def carried(query: Callable[[H], T]) -> Callable[[H], T]:
+    """Decorates a cached function of a record whose value names nothing of the record itself.
+
+    It stands after an edit that leaves all fields that it read.
+    """
+    CARRIED[(query,)] = lambda value, _: value
+    return query
+
+
 class NotedField:
     """ValueReads a field of a record, and notes that the query that is being computed has read it."""
 

@@ -118,7 +118,9 @@ def _put(previous: Design, touched: Sequence[Unit], entries: Design, text: str) 
         else:
             numbers = dict(zip(sorted(int(u.name) for u in touched if u.section == section), new, strict=True))
             fields[section] = tuple(numbers.get(n, old) for n, old in enumerate(whole))
-    design = previous.replace(**fields, text=text, comments=tuple(document.comments(text)))
+    fields |= {"text": text, "comments": tuple(document.comments(text))}
+    design = previous.replace(**fields)
+    design.queries.carry_unchanged(previous.queries, design, frozenset(fields))
     same = names.things(previous) == names.things(design) and names.bare_names(previous) == names.bare_names(design)
     if same:
         carry(previous, design, touched)

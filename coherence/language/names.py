@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from coherence.base.places import Place
-from coherence.base.queries import cached
+from coherence.base.queries import cached, carried
 from coherence.base.reads import unnoted
 from coherence.base.records import Record
 from coherence.base.units import UNITS, shorten
@@ -28,6 +28,7 @@ BUILT_IN = frozenset({"time"})
 LONGEST = 64  # characters of a name of which near misses are looked for
 
 
+@carried
 @cached
 @unnoted()
 def things(design: Design) -> frozenset[str]:
@@ -58,6 +59,7 @@ def state_formula(component: Component) -> Formula | None:
         return None
 
 
+@carried
 @cached
 def written(design: Design) -> dict[str, tuple[str, ...]]:
     """Returns for each thing the signals of it that loops write."""
@@ -77,6 +79,7 @@ def members(component: Component, design: Design) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *written(design).get(component.name, ()))))
 
 
+@carried
 @cached
 @unnoted()
 def bare_names(design: Design) -> dict[str, str]:
@@ -135,6 +138,7 @@ def conditions(design: Design) -> Iterator[Formula]:
         yield from promise.conditions
 
 
+@carried
 @cached
 def used_names(design: Design) -> frozenset[str]:
     """Returns the names that a formula or an event of the design reads, as they are written."""

@@ -11,6 +11,7 @@ import pytest
 from coherence.base.clock import record_cut, recorded_cuts
 from coherence.base.queries import cached
 from coherence.language.design import Design
+from coherence.language.names import written
 from coherence.language.reading import read_text
 
 TEXT = "coherence: 1\nsystem: s\nlimits: {l: {counts: a.b, at_most: 3}}\n"
@@ -51,6 +52,14 @@ def test_a_value_is_computed_once_for_each_record() -> None:
     design, other = read_text(TEXT), read_text(TEXT)
     assert [limits(design), limits(design), limits(other)] == [1, 1, 1]
     assert list(map(id, COUNTED)) == [id(design), id(other)]
+
+
+def test_a_carried_value_stands_after_an_edit_that_leaves_what_it_read() -> None:
+    design, edited, other = read_text(TEXT), read_text(TEXT), read_text(TEXT)
+    known = written(design)
+    edited.queries.carry_unchanged(design.queries, edited, frozenset({"limits", "text"}))
+    other.queries.carry_unchanged(design.queries, other, frozenset({"loops"}))
+    assert [written(edited) is known, written(other) is known] == [True, False]
 
 
 def test_nothing_is_a_value_too() -> None:

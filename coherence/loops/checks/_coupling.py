@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from itertools import permutations
 
 from coherence.base.graphs import reached
-from coherence.base.queries import cached
+from coherence.base.queries import cached, carried
 from coherence.language.design import Component, Design, Loop, Relay
 from coherence.language.expressions import names as names_of
 from coherence.language.names import bare_names, component_formulas, loop_formulas
@@ -20,9 +20,19 @@ from coherence.language.schema_kinds import Formula
 Reach = Mapping[str, frozenset[str]]
 
 
+@carried
+@cached
 def reach(design: Design) -> Reach:
     """Loop -> the loops (itself among them where it sees its own effect) that may change what it reads."""
-    return design.queries.get(reach, lambda: _reach(design))
+    depends: dict[str, set[str]] = {}
+    node, loops, components = _nodes(design), design.loops, design.components
+    for name, loop in loops.items():
+        depends.setdefault(name, set()).update(map(node, _read_by_loop(loop)))
+        if (actuation := loop.actuation) is not None and actuation.signal is not None:
+            depends.setdefault(node(actuation.signal.text), set()).add(name)
+    for name, component in components.items():
+        depends.setdefault(name, set()).update(map(node, _read_by(component)))
+    return {name: frozenset(_reached(depends, depends[name]) & loops.keys()) for name in loops}
 
 
 def feeds_back(design: Design) -> bool:
@@ -65,18 +75,6 @@ def _follows(loop: Loop) -> bool:
         return False
     law = actuation.law.text if actuation.law else "set" if actuation.to else "step" if actuation.by else "proportional"
     return law == "proportional" or (law == "set" and isinstance(actuation.to, Formula))
-
-
-def _reach(design: Design) -> Reach:
-    depends: dict[str, set[str]] = {}
-    node, loops, components = _nodes(design), design.loops, design.components
-    for name, loop in loops.items():
-        depends.setdefault(name, set()).update(map(node, _read_by_loop(loop)))
-        if (actuation := loop.actuation) is not None and actuation.signal is not None:
-            depends.setdefault(node(actuation.signal.text), set()).add(name)
-    for name, component in components.items():
-        depends.setdefault(name, set()).update(map(node, _read_by(component)))
-    return {name: frozenset(_reached(depends, depends[name]) & loops.keys()) for name in loops}
 
 
 @cached

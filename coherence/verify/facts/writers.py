@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.base.queries import cached
+from coherence.base.queries import cached, carried
 from coherence.language import names
 from coherence.language.design import Actuation, Design, Loop, Relay
 from coherence.language.expressions.tree import Call, Name, Number, Tree
@@ -54,6 +54,7 @@ def are_ranked(one: Writer, other: Writer) -> bool:
     return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
 
 
+@carried
 @cached
 def writers(design: Design) -> dict[str, list[Writer]]:
     """Returns signal -> the loops that write it, in declared order.  A loop with `law: ignore` writes nothing."""
@@ -65,6 +66,7 @@ def writers(design: Design) -> dict[str, list[Writer]]:
     return by_signal
 
 
+@carried
 @cached
 def writers_by_thing(design: Design) -> dict[str, dict[str, list[Writer]]]:
     """Returns thing -> signal of it -> the loops that write it."""

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import prod
 
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.language.call_cases import moved_by, weights
 from coherence.language.design import Call, Component, Design
 from coherence.language.entries.member_slots import member_slots
@@ -320,6 +321,7 @@ def _is_served(given: object) -> bool:
     return isinstance(given, Quantity) and _per_second(given) and given.low > 0
 
 
+@cached
 def contested(facts: DesignFacts, thing: str) -> tuple[str, Place] | None:
     """Returns what is to be asked before a service of workloads is that of a member, as it states something else."""
     rates = [*_stated_rates(facts, thing)]

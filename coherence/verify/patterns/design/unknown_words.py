@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coherence.base.queries import cached
+from coherence.base.queries import cached, carried
 from coherence.base.units import SECOND
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject
@@ -108,8 +108,10 @@ def _counted(subject: Subject, limit: Limit) -> str:
 def _written(design: Design, loop: Loop) -> str:
     """Returns the count that a loop writes of a thing that is called or has members, where only loops read it."""
     thing, word = _count_written(loop)
-    component = design.components.get(thing) if word else None
-    if component is None or component.part is not None or thing not in _called(design):
+    if not word or thing not in _called(design):
+        return ""
+    component = design.components.get(thing)
+    if component is None or component.part is not None:
         return ""
     if f"{thing}.{word}" in wanted(writers_by_thing(design).get(thing, {}), thing):
         return ""
@@ -123,19 +125,18 @@ def _count_written(loop: Loop) -> tuple[str, str]:
     return (thing, word) if word and word not in IN_LOOPS and counts_members(loop) else ("", "")
 
 
+@carried
+@cached
 def _called(design: Design) -> frozenset[str]:
     """Returns the things that are called; gathered once."""
-    callees = (call.callee for call in design.calls)
-    return design.queries.get(_called, lambda: frozenset(callee.text for callee in callees if callee is not None))
+    return frozenset(call.callee.text for call in design.calls if call.callee is not None)
 
 
+@carried
+@cached
 def _read_beside_loops(design: Design) -> frozenset[str]:
     """Returns the names that components, limits, promises and claims read; gathered once."""
-
-    def gathered() -> frozenset[str]:
-        own = (formula for other in design.components.values() for formula in component_formulas(other))
-        limited = (formula for limit in design.limits.values() for formula in limit_formulas(limit))
-        read = (*own, *limited, *promise_formulas(design), *design.claims.values())
-        return frozenset(name for formula in read for name in names_of(formula.tree))
-
-    return design.queries.get(_read_beside_loops, gathered)
+    own = (formula for other in design.components.values() for formula in component_formulas(other))
+    limited = (formula for limit in design.limits.values() for formula in limit_formulas(limit))
+    read = (*own, *limited, *promise_formulas(design), *design.claims.values())
+    return frozenset(name for formula in read for name in names_of(formula.tree))
