@@ -7,8 +7,9 @@ Jobs alike that nothing tells apart take turns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from coherence.base.graphs import cycles
 from coherence.verify.jobs.contest import HOLDS_ALL, RESERVES, Contest, State, reads_waited
@@ -20,6 +21,7 @@ from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore, route, way_to
 from coherence.verify.jobs.waiting.fair_parties import Edge, FairParties, PassState
 
+Acts = Callable[[State], list[StateStep[State]]]  # what the scheduler may do in a state
 MOST_STATES = 4000
 UNDONE, NEVER = "undone", "never"
 
@@ -45,12 +47,14 @@ def starvation(contest: Contest, *, most: int = MOST_STATES) -> Starvation:
     """Returns the worst verdict over all kinds of jobs that fit alone.  Raises NeedsError."""
     jobs = one_by_one(_as_if_held(contest))
     _refuse_ages(jobs)
-    prompt = explore([(nobody(jobs), False)], lambda moment: steps_of_passes(jobs, moment, prompt=True), most=most)
+    acts = cache(partial(scheduled, jobs))  # the same within a pass, before it, and for a slow scheduler
+    begin = [(nobody(jobs), False)]
+    prompt = explore(begin, lambda moment: steps_of_passes(jobs, moment, prompt=True, acts=acts), most=most)
     if not prompt.complete:
         return Starvation(UNKNOWN, len(prompt.edges))
     kinds = fitting(jobs)
     starved = next((outcome for k in kinds if (outcome := _starved(jobs, prompt, k)) is not None), None)
-    return starved or _of_slow(jobs, kinds, len(prompt.edges), most)
+    return starved or _of_slow(jobs, acts, kinds, len(prompt.edges), most)
 
 
 def one_by_one(contest: Contest) -> Contest:
@@ -83,14 +87,15 @@ def _refuse_ages(contest: Contest) -> None:
         raise NeedsError(text, aged.place)
 
 
-def steps_of_passes(contest: Contest, moment: PassState, *, prompt: bool) -> Iterator[StateStep[PassState]]:
+def steps_of_passes(
+    contest: Contest, moment: PassState, *, prompt: bool, acts: Acts
+) -> Iterator[StateStep[PassState]]:  # fmt: skip
     """Yields all that may happen next; a `prompt` scheduler begins its pass before anything else happens."""
     state, in_pass = moment
-    acts = scheduled(contest, state)
-    for step in acts:
+    for step in acts(state):
         after = _renewed(contest, step.to)
-        yield StateStep(step.kind, step.words, (after, not prompt and bool(scheduled(contest, after))))
-    if not in_pass and not (prompt and acts):
+        yield StateStep(step.kind, step.words, (after, not prompt and bool(acts(after))))
+    if not in_pass and not (prompt and acts(state)):
         for step in (*arrivals(contest, state), *departures(contest, state), *endings(contest, state)):
             yield StateStep(step.kind, step.words, (_renewed(contest, step.to), False))
 
@@ -130,9 +135,10 @@ def _starved(contest: Contest, prompt: StateGraph[PassState], k: int) -> Starvat
     return Starvation(POSSIBLE, states, name, tuple(way_to(prompt, first)), cycle)
 
 
-def _of_slow(contest: Contest, kinds: list[int], states: int, most: int) -> Starvation:
+def _of_slow(contest: Contest, acts: Acts, kinds: list[int], states: int, most: int) -> Starvation:
     """Returns whether a choice among equals, or a scheduler that acts some day, may keep a job waiting for ever."""
-    lazy = explore([(nobody(contest), False)], lambda moment: steps_of_passes(contest, moment, prompt=False), most=most)
+    begin = [(nobody(contest), False)]
+    lazy = explore(begin, lambda moment: steps_of_passes(contest, moment, prompt=False, acts=acts), most=most)
     states += len(lazy.edges)
     if not lazy.complete:
         return Starvation(UNKNOWN, states)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 from coherence.verify.jobs.contest import Contest, contest
-from coherence.verify.jobs.contest_steps import ENDS, TAKE, nobody
+from coherence.verify.jobs.contest_steps import ENDS, TAKE, nobody, scheduled
 from coherence.verify.jobs.state_graph import explore
 from coherence.verify.jobs.waiting.fair_parties import ALL, FairParties
 from coherence.verify.jobs.waiting.starvation import steps_of_passes
@@ -30,7 +32,11 @@ def jobs_of(copies: int = 2, rule: str = "<") -> Contest:
 
 
 def parties_of(jobs: Contest) -> FairParties:
-    graph = explore([(nobody(jobs), False)], lambda moment: steps_of_passes(jobs, moment, prompt=False), most=5000)
+    graph = explore(
+        [(nobody(jobs), False)],
+        lambda moment: steps_of_passes(jobs, moment, prompt=False, acts=partial(scheduled, jobs)),
+        most=5000,
+    )
     assert graph.complete
     return FairParties(jobs, graph)
 

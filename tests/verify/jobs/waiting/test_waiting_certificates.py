@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from coherence.base.solver import unsat
@@ -9,7 +11,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 from coherence.verify.jobs.contest import contest
-from coherence.verify.jobs.contest_steps import nobody
+from coherence.verify.jobs.contest_steps import nobody, scheduled
 from coherence.verify.jobs.state_graph import explore
 from coherence.verify.jobs.waiting import waiting_certificates
 from coherence.verify.jobs.waiting.fair_parties import FairParties
@@ -100,7 +102,11 @@ def test_ranks_of_a_relation_in_which_a_job_starves_are_refused() -> None:
     text = HELD.replace("blocked: holds all", "blocked: is passed")
     jobs = contest(known(Subject(read_text(text), {"<design>": text})), merged=False)
     assert starvation(jobs).proof is None
-    late = explore([(nobody(jobs), False)], lambda moment: steps_of_passes(jobs, moment, prompt=False), most=1000)
+    late = explore(
+        [(nobody(jobs), False)],
+        lambda moment: steps_of_passes(jobs, moment, prompt=False, acts=partial(scheduled, jobs)),
+        most=1000,
+    )
     parties = FairParties(jobs, late)
     assert holds(let_in(parties, 0, *ranks_of(parties, 0)))
     assert not holds(let_in(parties, 1, *ranks_of(parties, 1)))
