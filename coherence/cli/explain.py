@@ -1,4 +1,4 @@
-"""Explain a code, a key of the language or a part: what it means, in the words of its own declaration."""
+"""Explain a code, a key of the language, a part or a word: what it means, in the words of its own declaration."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import click
 @click.argument("name")
 def command(name: str) -> int:
     """Print the page of NAME: a code or slug (COH203), a key of the language (hold_down, loops.timescale), a part
-    (kubernetes_hpa), a domain (ai.07), or a topic (hybrid-cloud): which command answers it, what is refused and why.
+    (kubernetes_hpa), a word (failing), a domain (ai.07), or a topic (hybrid-cloud): which command answers it, what is
+    refused and why.
     """
     from coherence.base.errors import UsageError
     from coherence.cli._width import print_text
 
     pages = list(_pages(name))
     if not pages:
-        raise UsageError(f"there is no code, key, part, domain or topic '{name}': {_near(name)}")
+        raise UsageError(f"there is no code, key, part, word, domain or topic '{name}': {_near(name)}")
     print_text("\n\n".join(pages))
     return 0
 
@@ -28,6 +29,7 @@ def _pages(name: str) -> Iterator[str]:
     from coherence.findings.registry import question_pages
     from coherence.language.pages.part_pages import folders_of, part_page
     from coherence.language.pages.reference import keys_named, render_keys
+    from coherence.language.pages.word_pages import word_page
 
     for page in question_pages():
         if name.upper() == page.code or name == page.slug:
@@ -36,6 +38,7 @@ def _pages(name: str) -> Iterator[str]:
     if keys := keys_named(name):
         yield render_keys(keys)
     yield from (part_page(folder, name) for folder in folders_of(name))
+    yield from (page for page in (word_page(name),) if page)
     yield from ("\n".join(page) for page in _of_topics(name))
 
 
@@ -56,7 +59,8 @@ def _near(name: str) -> str:
     from coherence.findings.topics import topic_words
     from coherence.language.pages.part_pages import part_names
     from coherence.language.pages.reference import declared_keys
+    from coherence.language.pages.word_pages import counting_words
 
     codes = [word for page in question_pages() for word in (page.code, page.slug)]
     keys = [word for key in declared_keys() for word in (key.path, key.path.rpartition(".")[2])]
-    return did_you_mean(name, [*codes, *keys, *part_names(), *domains(), *topic_words()])
+    return did_you_mean(name, [*codes, *keys, *part_names(), *domains(), *topic_words(), *counting_words()])
