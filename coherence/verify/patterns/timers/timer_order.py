@@ -161,11 +161,10 @@ def _lifted_on_the_way(design: Design, event: str) -> Iterator[OverrunCase]:
 
 
 def _ends_early(design: Design, pair: OrderPromise, case: OverrunCase) -> bool:
-    """Decides whether each way to the first event goes through what ends the timer."""
+    """Decides whether each way from their common cause to the first event goes through what ends the timer."""
     assert case.timer.unless is not None
     unless = graph.key_of(case.timer.unless, design)
-    ways = event_ways.chains(pair.first, graph.event_graph(design))
-    return bool(ways) and all(any(link.cause == unless for link in way) for way in ways)
+    return all(order is not None and any(link.cause == unless for link in order.first) for order in pair.ways)
 
 
 def _may_be_lifted(design: Design, order: EventOrder) -> bool:
