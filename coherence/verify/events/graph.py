@@ -18,15 +18,17 @@ from coherence.findings.question_input import rational
 from coherence.language import names
 from coherence.language.design import Component, Design, Limit, Timer
 from coherence.language.entries.actions import drained_by
-from coherence.language.expressions.tree import Name
-from coherence.language.roles import counts, in_role, role, whole_life
+from coherence.language.expressions import names as names_of
+from coherence.language.roles import in_role, role, whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
+from coherence.language.words import COUNTS, STATES
 from coherence.verify.events.along_calls import Calling, CallingTime, calling
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
 
 MAY_END = "may end"
+UP_OR_DOWN = (*COUNTS["available"], *COUNTS["unavailable"], *STATES["out of service"], *STATES["left in service"])
 
 
 @dataclass(frozen=True)
@@ -313,7 +315,7 @@ def _begun(design: Design) -> Iterator[EventLink]:
 def _drained(design: Design) -> Iterator[EventLink]:
     """Yields that a thing begins to drain where a timer orders its end (`evict web`), and nothing else starts that.
 
-    Where a limit counts its members that are up, or down, nothing says for how long it refuses the order.
+    Where a limit counts its members that are up, or down, or the orders, nothing says for how long it refuses one.
     """
     for timer in design.timers.values():
         thing = drained_by(timer.then.text) if timer.then is not None and timer.then.kind == "outside" else ""
@@ -322,7 +324,7 @@ def _drained(design: Design) -> Iterator[EventLink]:
             continue
         for activity, _ in in_role(component, "drain")[:1]:
             effect, stated = f"{thing}.{activity} starts", (f"'{timer.then.text}' starts {thing}.{activity}",)
-            budgets = [name for name, limit in design.limits.items() if _counts_members(limit, thing)]
+            budgets = [name for name, limit in design.limits.items() if _may_refuse(limit, thing, timer)]
             yield EventLink(
                 "begins", effect, f"{timer.name} fires", effect, FiringWindow(Fraction(0), None) if budgets else NOW,
                 places=(timer.then.place,), assumptions=stated, upper="" if budgets else "0.0",
@@ -330,11 +332,13 @@ def _drained(design: Design) -> Iterator[EventLink]:
             )  # fmt: skip
 
 
-def _counts_members(limit: Limit, thing: str) -> bool:
-    """Decides whether a limit counts how many members of a thing are up, or down."""
-    tree = limit.counts.tree if limit.counts is not None else None
-    head, _, word = tree.path.rpartition(".") if isinstance(tree, Name) else ("", "", "")
-    return head == thing and counts(word, "available", "unavailable")
+def _may_refuse(limit: Limit, thing: str, timer: Timer) -> bool:
+    """Decides whether a limit counts how many members of a thing are up, or down, or how often a timer ends them."""
+    waits = limit.when_full is not None and limit.when_full.text in ("reject", "wait")
+    counted = frozenset(UP_OR_DOWN).union(STATES["failures"] if waits else ())
+    paths = [path.rpartition(".") for path in names_of(limit.counts.tree)] if limit.counts is not None else []
+    orders = waits and ("", "", timer.name) in paths
+    return orders or any(head == thing and word in counted for head, _, word in paths)
 
 
 def _alone(design: Design, timer: Timer, effect: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

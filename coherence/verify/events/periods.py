@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.language.design import Design, Timer
@@ -41,21 +42,73 @@ def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[Firi
         yield from _of_its_start(design, timer, without)
 
 
+@dataclass(frozen=True)
+class RecurringStart:
+    """How far apart an event comes that begins a timer, on the way from the time before, and how late it then is."""
+
+    apart: FiringWindow
+    way: Chain
+    late: FiringWindow = NOW
+    clock: str = ""
+
+
 def _of_its_start(design: Design, timer: Timer, without: str) -> Iterator[FiringWindow]:
     """Yields the times between two firings of a timer on no circle, whose start comes again: those of it, apart by as
     much more or less as the timer takes.
     """
-    own, links_to = firing.lease(timer), graph.event_graph(design)
-    if own is None or own.window.latest is None or timer.start is None or timer.renew is not None:
+    own = firing.lease(timer)
+    if own is None or own.window.latest is None or timer.renew is not None:
         return
-    spread = own.window.latest - own.window.earliest
-    for chain in event_ways.rounds(graph.key_of(timer.start, design), links_to):
-        if without not in (link.cause for link in chain) and not any(
-            _from_a_new_member(design, link) for link in chain
-        ):
-            apart = orders.total(chain)
-            latest = None if apart.latest is None else apart.latest + spread
-            yield FiringWindow(max(Fraction(0), apart.earliest - spread), latest)
+    for again in _recurring_starts(design, timer):
+        if without in (link.cause for link in again.way) or any(_from_a_new_member(design, link) for link in again.way):
+            continue
+        spread, lifted = own.window + again.late, any(_may_be_lifted(design, link) for link in again.way)
+        if spread.latest is not None:
+            more = spread.latest - spread.earliest
+            latest = None if again.apart.latest is None or lifted else again.apart.latest + more
+            yield FiringWindow(max(Fraction(0), again.apart.earliest - more), latest)
+
+
+def _recurring_starts(design: Design, timer: Timer) -> Iterator[RecurringStart]:
+    """Yields how the start of a timer comes again: after each of its rounds, or as often as a timer with `every` fires
+    that brings it about.
+    """
+    if timer.start is None or timer.every is not None:
+        return
+    links_to = graph.event_graph(design)
+    event = graph.key_of(timer.start, design)
+    rounds = event_ways.rounds(event, links_to)
+    yield from (RecurringStart(orders.total(chain), chain) for chain in rounds)
+    for chain in event_ways.chains(event, links_to) if not rounds else ():
+        clock = next((n for n, link in enumerate(chain) if link.kind == "timer" and _is_clock(design, link)), None)
+        if clock is not None:
+            name, way = chain[clock].name, chain[:clock]
+            for apart in periods(design, design.timers[name]):
+                yield RecurringStart(apart, way, orders.total(way), name)
+
+
+def _is_clock(design: Design, link: EventLink) -> bool:
+    return design.timers[link.name].every is not None
+
+
+def _may_be_lifted(design: Design, link: EventLink) -> bool:
+    return link.kind == "timer" and design.timers[link.name].unless is not None
+
+
+def brought_by(design: Design, timer: Timer) -> tuple[str, ...]:
+    """Returns the timers on the ways by which the start of a timer comes again."""
+    every = [*_recurring_starts(design, timer)]
+    on = [link.name for again in every for link in again.way if link.kind == "timer"]
+    return tuple(dict.fromkeys((*on, *(again.clock for again in every if again.clock))))
+
+
+def begun_beside(design: Design, timer: Timer) -> tuple[str, ...]:
+    """Returns the timers that begin what a timer runs from besides the ways by which that comes again."""
+    on = {link.cause for again in _recurring_starts(design, timer) for link in again.way}
+    links_to, known = graph.event_graph(design), brought_by(design, timer)
+    begins = [link for event in on for link in links_to.get(event, ()) if link.kind == "begins"]
+    names = {link.cause.removesuffix(" fires") for link in begins if link.cause not in on}
+    return tuple(sorted(names - set(known)))
 
 
 def begins_anew(timer: Timer, thing: str) -> bool:

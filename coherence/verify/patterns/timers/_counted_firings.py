@@ -14,6 +14,7 @@ from coherence.language.design import Timer
 from coherence.model.model import Interval
 from coherence.verify.events.firing_gaps import begins_apart, longest_life, owner
 from coherence.verify.events.forestalling import never_comes
+from coherence.verify.events.periods import begun_beside
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.members_that_stay import unmoved
 from coherence.verify.patterns.timers._budget_causes import FiringRecurrence, always_lifted
@@ -73,6 +74,9 @@ def _stays(facts: DesignFacts, timer: Timer) -> Iterator[str]:
     start = timer.start
     if start is not None and start.kind == "outside" and timer.every is not None:
         yield BEGUN_ONCE.format(start.text, timer.name)
+    if start is not None:
+        names = begun_beside(facts.design, timer)
+        yield from (f"{name} brings no '{start.text}' between two of its rounds" for name in names)
 
 
 def _once(question: Question, facts: DesignFacts, budget: FailureBudget, cause: FiringRecurrence) -> Finding:

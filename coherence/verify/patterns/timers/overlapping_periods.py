@@ -91,6 +91,8 @@ def _written(timer: Timer, apart: FiringWindow) -> str:
 
 
 def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity, lasts: EventLink) -> Finding:
+    from coherence.verify.events.periods import brought_by
+
     assert timer.then is not None
     shortest, every = apart.earliest, _written(timer, apart)
     longest, known = lasts.window.latest, lasts.reached.latest or takes.high
@@ -101,11 +103,13 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
         (stated.place if stated is not None else timer.place).labelled("started this often"),
         takes.place.labelled(f"{lasts.name} takes this long"),
     )
-    of, name = (timer.name, timer.then.thing, *lasts.inside), lasts.name
+    of, name = (timer.name, timer.then.thing, *lasts.inside, *brought_by(subject.design, timer)), lasts.name
     if longest is not None and longest <= shortest:
         script = Certificate(claim=f"(<= {rational(longest)} {rational(shortest)})").script()
         message = f"{name} is over before {timer.name} starts it again: {span} of {every}"
         evidence = arithmetic(numbers, certificate=script)
+        if several := _each_starts_it(subject, timer):
+            return QUESTION.undecided(f"needs whether each of several {several} starts a {name}: {message}", places, of)
         assumed = (*_started_beside(subject, timer), *lasts.assumptions)
         return QUESTION.proved(message, places, of, evidence, margin=longest < shortest, assumptions=assumed)
     if known <= shortest:
@@ -126,12 +130,34 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
     )  # fmt: skip
 
 
-def _started_beside(subject: Subject, timer: Timer) -> Iterator[str]:
-    """Yields what the proof leaves out: other timers that start the activity, at times of their own."""
+def _each_starts_it(subject: Subject, timer: Timer) -> str:
+    """Returns the thing of whose members, of which there are several, each starts an activity of another thing."""
+    from coherence.verify.events.firing_gaps import owner
+    from coherence.verify.facts.design_facts import copies, known
+
     assert timer.then is not None
-    for other in subject.design.timers.values():
-        if other.name != timer.name and other.then is not None and other.then.text == timer.then.text:
-            yield f"{other.name} starts {timer.then.subject} too: what it starts is not compared"
+    thing, sure = owner(subject.design, timer)
+    if not sure or thing == timer.then.thing or thing not in subject.design.components:
+        return ""
+    members = copies(known(subject), thing)
+    several = timer.per is not None if members is None else members.high is None or members.high > 1
+    return thing if several else ""
+
+
+def _started_beside(subject: Subject, timer: Timer) -> Iterator[str]:
+    """Yields what the proof leaves out: other timers that start the activity, at times of their own, or what the timer
+    itself runs from.
+    """
+    from coherence.verify.events.periods import begun_beside
+
+    then, start = timer.then, timer.start
+    assert then is not None
+    others = [other for other in subject.design.timers.values() if other.name != timer.name and other.then is not None]
+    beside = [other.name for other in others if other.then is not None and other.then.text == then.text]
+    yield from (f"{name} starts {then.subject} too: what it starts is not compared" for name in beside)
+    for name in begun_beside(subject.design, timer) if start is not None else ():
+        if name not in beside:
+            yield f"{name} brings no '{start.text if start is not None else ''}' between two of its rounds"
 
 
 def _repairs(subject: Subject, every: Quantity | None, need: Fraction) -> Iterator[Repair]:

@@ -5,7 +5,8 @@ A promise `a before b` about timers and activities that one event starts.  The t
 added up from that event: a timer's window (jitter, phase of the ticker), the range of an activity,
 the timer that starts it.  The promise holds when the latest `a` precedes the earliest `b`.
 It says: whenever `b` comes, `a` has come before.  Where another timer always forestalls `b` it is kept, since `b` never
-comes; where one forestalls `a` alone, `b` comes without it.  Where `b` is a probe that by the stated times is
+comes; where one forestalls `a` alone, `b` comes without it, and what else may end a timer on the way to `a` alone
+(`unless`), or a limit that holds it back, leaves the promise open.  Where `b` is a probe that by the stated times is
 always answered, it is asked whether that can fail: else nothing breaks the promise.  So it is where `a` is such a
 probe, or one that a startup probe holds back, and `b` comes without it.
 
@@ -57,7 +58,7 @@ from typing import TYPE_CHECKING
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Design, Timer
+from coherence.language.design import Design, Limit, Timer
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.orders import EventOrder, between
 from coherence.verify.patterns.timers import _before, _overrun
@@ -65,6 +66,7 @@ from coherence.verify.patterns.timers._before import OrderPromise
 from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import repairs
 from coherence.verify.timers.firing import hands_out_again
+from coherence.verify.timers.recurrences import counted_timer
 
 if TYPE_CHECKING:
     from coherence.verify.events.forestalling import TimerPair
@@ -122,6 +124,8 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
         if interruptions.spoil(order):
             why = f"whether {interruptions.words} prolongs what comes first is open"
             return _undecided(pair, order, why, loops=interruptions.loops)
+        if pair.promise.name and (alone := _without_first(subject.design, pair, order)):
+            return _undecided(pair, order, alone)
         return _proved(pair, order, touching=relation == "touches")
     if (lift := _always_lifted(subject.design, pair)) is not None and lift.timer.misses is not None:
         return _lifted(pair, order, lift)
@@ -172,6 +176,28 @@ def _may_be_lifted(design: Design, order: EventOrder) -> bool:
     names = {link.name for link in order.second if link.kind == "timer"}
     waits = any(design.timers[name].unless is not None for name in names)
     return waits and any(case.timer.name in names and case.relation == "possible" for case in _overrun.cases(design))
+
+
+def _without_first(design: Design, pair: OrderPromise, order: EventOrder) -> str:
+    """Returns why the second event may come without the first: what ends or holds back a timer on the way to the first
+    one alone.  A probe is there for the run in which it is not answered.
+    """
+    ways = (order.first, order.second)
+    timers, after = ([design.timers[link.name] for link in way if link.kind == "timer"] for way in ways)
+    ended = {pair.second, *(graph.key_of(timer.unless, design) for timer in after if timer.unless is not None)}
+    never = {case.timer.name for case in _overrun.cases(design) if case.relation == "after"} if timers else set()
+    for timer in timers:
+        if timer.unless is None or timer.misses is not None or timer.name in never:
+            continue
+        if graph.key_of(timer.unless, design) not in ended:
+            return f"what comes of it where {timer.name} is ended first (its `unless`) is not followed"
+    holding = [(limit, counted_timer(design, limit)) for limit in design.limits.values() if _holds_back(limit)]
+    held = ((limit.name, timer.name) for limit, timer in holding if timer is not None and timer in timers)
+    return next((f"whether {limit} holds {timer} back is not followed" for limit, timer in held), "")
+
+
+def _holds_back(limit: Limit) -> bool:
+    return limit.when_full is not None and limit.when_full.text in ("reject", "wait")
 
 
 def _unanswered_first(design: Design, pair: OrderPromise, order: EventOrder) -> Finding | None:
