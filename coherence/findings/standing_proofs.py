@@ -35,6 +35,7 @@ SERVED = ("COH224", "COH240", "COH245", "COH250", "COH251", "COH252", "COH501") 
 STATED = frozenset(  # proofs of times, tries and loads as they are stated: who reads a loop that sets one names it
     f"COH{n}" for n in (201, 203, 204, 206, 207, 208, 210, 218, 221, 224, 243, 245, 246, 247, 250, 251, 252)
 )
+MEMBERS_LIE = ("COH211", "COH212", "COH227", "COH229")  # proofs that count all members of things, named or not
 ALONE = ("COH232", "COH30")  # codes whose proofs are about the loops alone
 MANY_REMOVE = "{} are not read; they can only take runs away"
 WHATEVER = "this holds whatever {} says"
@@ -172,6 +173,7 @@ def _weighed(
     words = words_of(design, finding)
     touching = list(_touching(design, words, prover))
     touching += _setting(design, words, prover, touching) if finding.code in STATED else ()
+    touching += _resizing(design, prover, touching) if finding.code in MEMBERS_LIE else ()
     safe = all(promise.kind in SAFETY for promise in promises) and not finding.code.startswith(COMES_TO_REST)
     waiting = [influence for influence in touching if influence.kind == WAIT]
     removing = [i for i in touching if safe and i not in waiting and i.removes(words)]
@@ -211,6 +213,17 @@ def _setting(
     for influence in _touching(design, words, prover, WHOLE):
         counts = all(word.rpartition(".")[2] in MEMBERS for word in influence.words)
         if influence.section == "loops" and influence not in before and not counts:
+            yield influence
+
+
+def _resizing(
+    design: Design, prover: Prover, before: Sequence[PossibleInfluence]
+) -> Iterator[PossibleInfluence]:  # fmt: skip
+    """Yields the timers that choose how many members there are of things whose number the question has read."""
+    stated = ((name, component.copies) for name, component in design.components.items())
+    counted = {f"{name}.copies" for name, copies in stated if copies is not None and copies.place in prover.read}
+    for influence in _touching(design, frozenset(counted), prover):
+        if influence.section == "timers" and influence not in before:
             yield influence
 
 
