@@ -20,7 +20,7 @@ from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severi
 from coherence.findings.influences import BURST, STOP, WAIT, WHOLE, PossibleInfluence, influences
 from coherence.findings.proof_words import words_of, words_of_entry
 from coherence.language.design import Design
-from coherence.language.words import MEMBERS
+from coherence.language.words import MEMBERS, STATES
 from coherence.model.boundaries import unplaced
 
 SAFETY = ("always", "never", "before", "sends")
@@ -176,12 +176,13 @@ def _weighed(
     touching += _resizing(design, prover, touching) if finding.code in MEMBERS_LIE else ()
     safe = all(promise.kind in SAFETY for promise in promises) and not finding.code.startswith(COMES_TO_REST)
     waiting = [influence for influence in touching if influence.kind == WAIT]
-    removing = [i for i in touching if safe and i not in waiting and i.removes(words)]
+    served = finding.code in SERVED and not promises
+    holding = [i for i in touching if served and i.section == "limits" and _counts_members(i)]
+    removing = [i for i in touching if safe and i not in (*waiting, *holding) and i.removes(words)]
     beside = [influence for influence in touching if influence.kind in prover.regardless]
     bursts = [influence for influence in touching if influence.kind == BURST and not promises]
     queues = [i for i in touching if i.section == "links" and any(spot(place) in carried for place in i.places)]
     alone = finding.code.startswith(ALONE) and not promises
-    served = finding.code in SERVED and not promises
     stops = [i for i in touching if i.removes(words) and ((served and i.evicts) or (alone and i.kind == STOP))]
     removing = [i for i in removing if i not in stops]
     named = (*waiting, *removing, *beside, *bursts, *stops, *queues)
@@ -214,6 +215,11 @@ def _setting(
         counts = all(word.rpartition(".")[2] in MEMBERS for word in influence.words)
         if influence.section == "loops" and influence not in before and not counts:
             yield influence
+
+
+def _counts_members(limit: PossibleInfluence) -> bool:
+    """Decides whether a limit may leave a thing with fewer members than are wanted of it."""
+    return any(word.rpartition(".")[2] in STATES["wanted"] for word in limit.words)
 
 
 def _resizing(

@@ -18,6 +18,7 @@ from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES
 from coherence.language.workloads import Randomness, Workload
+from coherence.model.caps import capped, has_caps
 from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.facts.ranges import enclosure, hull, point, unknown
 from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_of, writers, writers_by_thing
@@ -244,9 +245,21 @@ def _stays(facts: DesignFacts, thing: str, lasting: list[Writer]) -> list[Interv
 
 
 def copies(facts: DesignFacts, thing: str) -> Interval | None:
-    """Returns how many members a thing may have; None where the design does not say."""
+    """Returns how many members a thing may have, within the limits on them; None where the design does not say."""
     members = facts.range(Name(f"{thing}.copies"))
+    for word in COPIES:
+        path = f"{thing}.{word}"
+        if has_caps(facts.design, path, _begins_at(facts, thing), [members]):
+            members = capped(facts.design, path, members)
     return members if members.low is not None or members.high is not None else None
+
+
+def _begins_at(facts: DesignFacts, thing: str) -> Interval | None:
+    """Returns where the number of members begins that loops write; None where nothing states it."""
+    starts = [first for writer in scaling(facts, thing) if (first := initial(writer)) is not None]
+    component = facts.design.components.get(thing)
+    starts += [component.copies] if component is not None and isinstance(component.copies, Quantity) else []
+    return hull([interval(start) for start in starts]) if starts else None
 
 
 def wanted(written: Mapping[str, list[Writer]], thing: str) -> list[str]:
