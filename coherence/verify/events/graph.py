@@ -22,7 +22,7 @@ from coherence.language.expressions import names as names_of
 from coherence.language.roles import in_role, role, whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
-from coherence.language.words import COUNTS, STATES
+from coherence.language.words import COUNTS, MEMBER, STATES
 from coherence.verify.events.along_calls import Calling, CallingTime, calling
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
@@ -242,7 +242,7 @@ def _ended(design: Design) -> Iterator[EventLink]:
     for component in design.components.values():
         for activity, span in (component.takes or {}).items():
             mentioned.pop(f"{component.name}.{activity}", None)
-            yield from _ends_of(_duration(design, component, activity, span))
+            yield from _ends_of(_duration(design, component, activity, span), _apart(design, component, activity))
     for subject, place in mentioned.items():
         thing, _, activity = subject.partition(".")
         missing = f"{activity} time of {thing}"
@@ -290,12 +290,32 @@ def _where_tries_fail(link: EventLink) -> EventLink:
     return link if link.calling is None else lasting_for(link, link.calling.failing)
 
 
-def _ends_of(link: EventLink) -> Iterator[EventLink]:
+def _apart(design: Design, component: Component, activity: str) -> str:
+    """Returns that members need not start an activity together, where a timer of each starts it after a wait of its
+    own, or one that runs from an activity of each; nothing where none does.
+    """
+    thing = component.name
+    for timer in design.timers.values():
+        then, start, fires = timer.then, timer.start, firing.firing(timer)
+        if then is None or then.kind != "starts" or then.subject != f"{thing}.{activity}" or start is None:
+            continue
+        before = (component.takes or {}).get(start.activity) if start.thing == thing and start.kind == "ends" else None
+        own = timer.per is not None and timer.per.text in (thing, *MEMBER)
+        own = own or (start.thing == thing and start.kind == "starts" and not start.of)
+        waits = own and (fires is None or not fires.window.exact)
+        if waits or (before is not None and not start.of and not before.exact):
+            return f"whether all of {thing} start {activity} together: {timer.name} starts it in each by itself"
+    return ""
+
+
+def _ends_of(link: EventLink, apart: str = "") -> Iterator[EventLink]:
     thing, _, activity = link.name.partition(".")
     together = f"members of {thing} start {activity} together"
     yield link
     for prefix in ("all of", "first"):
-        yield replace(link, effect=f"{prefix} {link.effect}", assumptions=(together, *link.assumptions))
+        of_many = replace(link, effect=f"{prefix} {link.effect}", assumptions=(together, *link.assumptions))
+        window = FiringWindow(Fraction(0), None)
+        yield replace(of_many, window=window, lower="0.0", upper="", missing=apart) if apart else of_many
 
 
 def _begun(design: Design) -> Iterator[EventLink]:
