@@ -12,6 +12,7 @@ from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
 from coherence.base.watchdog import TimeOverError
 from coherence.findings.finding import Evidence, Finding, Grade, Verdict
+from coherence.findings.intended_cycles import as_intended
 from coherence.findings.question_input import Question, Subject, details_are_asked, repairs_are_asked
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
@@ -46,22 +47,16 @@ def loop_findings(question: Question, subject: Subject) -> Iterator[Finding]:
     decide nothing roots and a run in floats.
     """
     for number in range(len(groups(subject))):
-        yield as_intended(question, subject.design, loop_finding(question, subject, number))
+        yield _exact_cycle(question, subject.design, loop_finding(question, subject, number))
 
 
-def as_intended(question: Question, design: Design, finding: Finding) -> Finding:
-    """Returns the conflict of an exact cycle as a note where each of its loops is meant to go on for ever.
+def _exact_cycle(question: Question, design: Design, finding: Finding) -> Finding:
+    """Returns the finding, as a note where it is an exact cycle that each of its loops is meant to keep up.
 
     What grows, or is not known to recur, stays a conflict.
     """
-    loops = [design.loops[name] for name in finding.of if name in design.loops]
-    reasons = [loop.intended for loop in loops if loop.intended is not None]
-    why = "; ".join(dict.fromkeys(reason.text for reason in reasons))
     cycles = finding.evidence.method.endswith(CYCLE) or finding.evidence.grade is Grade.PROVED
-    if finding.verdict is not Verdict.CONFLICT or not cycles or not loops or len(reasons) < len(loops):
-        return finding
-    places = (*finding.places, *(reason.place.labelled("as intended") for reason in reasons))
-    return question.note(f"{finding.message}, as intended: {why}", places, finding.of, finding.evidence)
+    return as_intended(question, design, finding) if cycles else finding
 
 
 def loop_finding(question: Question, subject: Subject, number: int) -> Finding:
@@ -184,7 +179,7 @@ def _of_group(question: Question, subject: Subject, model: Model, paths: Sequenc
     readings = () if rests else _readings(model, paths, deadline)
     cycle = next((reading for reading in readings if reading.confirmed), None)
     if cycle is not None:
-        return as_intended(question, model.design, _on_cycle(question, name, places, of, cycle))
+        return _exact_cycle(question, model.design, _on_cycle(question, name, places, of, cycle))
     known = persistence.render() if persistence is not None else answer.reason
     if switching:
         known = "; ".join(filter(None, (known, *(f"from its own start: {reading.reason}" for reading in readings))))

@@ -211,7 +211,7 @@ def departures(facts: DesignFacts, thing: str) -> Iterator[Departure]:
         if evicted is not None and evicted.text == thing:
             yield Departure(loop.name, evicted.place, certain=True)
     for timer in facts.design.timers.values():
-        if timer.then is not None and _removed_by(timer) == thing:
+        if timer.then is not None and removed_by(timer) == thing:
             start = timer.start
             own = start is not None and (start.kind, start.subject) == ("starts", thing) and timer.unless is None
             yield Departure(timer.name, timer.then.place, certain=own)
@@ -293,7 +293,7 @@ def held_back(facts: DesignFacts, removal: Removal) -> tuple[str, ...]:
     return (f"{' and '.join(floors)} holds back what {' and '.join(names)} evicts",) if names and floors else ()
 
 
-def _removed_by(timer: Timer) -> str:
+def removed_by(timer: Timer) -> str:
     """Returns the thing that a timer ends or takes off the list; of a grace period, which ends what goes, nothing."""
     then = timer.then.text if timer.then is not None else ""
     waits = timer.start is not None and timer.start.activity and timer.unless is not None

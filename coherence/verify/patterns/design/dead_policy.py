@@ -4,6 +4,8 @@
 Looks for caps that come to 0 on what a loop raises, and asks whether their windows together cover all time:
 `during: "0 0 * * * for 24 h"` does, every day of every year, whatever the calendar.  `actions` names what a cap
 covers; a loop that is not named is not bound by it.  `intended:` on the limit says that the freeze is meant.
+A timer that takes members out is held back by a cap on those out, which may come to 0 by rounding: `40 % of
+machine.copies` lets none of two go.
 Looks further for triggers and rules that no state within the stated ranges fulfils, rules behind rules that always
 win, `for` windows longer than the burst that would fill them, timers that another timer of the same start always
 forestalls, values that a loop sets and its own bounds never let through, a `leave` after which nothing sets the value
@@ -67,7 +69,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
     yield from _frozen(subject)
     design = subject.design
     if design.timers and design.limits:
+        from coherence.verify.patterns.design import _dead_removals
+
         yield from _dead_timers.unreached(QUESTION, subject)
+        yield from _dead_removals.answers(QUESTION, subject, known(subject))
     if len(design.timers) > 1:
         yield from _dead_timers.answers(QUESTION, subject)
     if design.loops or len(design.limits) > 1:

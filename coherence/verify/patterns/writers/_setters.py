@@ -30,6 +30,24 @@ def unset(pair: WriterPair) -> Iterator[Finding]:
         )
 
 
+def off(pair: WriterPair) -> Finding | None:
+    """Returns the proof that the two rest together where one sets what the other one is off at (`off_at`)."""
+    for resting, setter in ((pair.first, pair.second), (pair.second, pair.first)):
+        stated = resting.loop.actuation.off_at if resting.loop.actuation is not None else None
+        own, value = pair.values(resting), pair.values(setter)
+        part = resting.loop.part.text if resting.loop.part is not None else ""
+        if stated is None or part in HPAS or own.low is None or own.low <= stated.low or setter.kind != "set":
+            continue
+        if value.exact and value.low == stated.low:
+            v = rational(stated.low)
+            fact = f"(= after (ite (= before {v}) {v} wanted))"
+            names = {"before": "Real", "after": "Real", "wanted": "Real"}
+            script = Certificate(names, (fact, f"(= before {v})"), f"(= after {v})").script()
+            at = pair.shown(stated.low)
+            return pair.proved(f"at {at}, which {setter.name} sets, {resting.name} is off (`off_at`)", {}, script)
+    return None
+
+
 def setters(pair: WriterPair) -> Iterator[Finding]:
     """Two loops that set the field: they rest together only at the same value."""
     first, second = pair.values(pair.first), pair.values(pair.second)

@@ -3,10 +3,10 @@
 ## What
 Groups the loops by the signal that they write.  Two of them can live together when in every state of
 the world some value is left alone by both.  A loop that sets a value rests only there; an autoscaler
-rests wherever its signal says, anywhere within its bounds; `to: unset` writes nothing; a loop whose
-`mode` is `once` or `on change` is undone rather than fought: it is a conflict where a promise about the
+rests wherever its signal says, anywhere within its bounds, and at its `off_at`; `to: unset` writes nothing; a
+loop whose `mode` is `once` or `on change` is undone rather than fought: it is a conflict where a promise about the
 field breaks meanwhile, where its value never lasts, or where each change throws back what an autoscaler chose.
-Two HPAs of one target are switched off, both.
+Two HPAs of one target are switched off, both.  Two that are meant to undo each other say so: `intended: why`.
 
 Boundary: loops that step are `contradictory-actuation` and `interacting-loops`; two whose conditions exclude each
 other by the field itself take turns, which is `livelock`.
@@ -53,6 +53,7 @@ import itertools
 from collections.abc import Iterator
 
 from coherence.findings.finding import Finding
+from coherence.findings.intended_cycles import as_intended
 from coherence.findings.question_input import Question, Subject
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.ranges import truth
@@ -85,7 +86,9 @@ def absences(subject: Subject) -> Iterator[Finding]:
 def _pair(subject: Subject, facts: DesignFacts, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
     by_maps = static_only([first, second]) and not any(_never(facts, writer) for writer in (first, second))
     if by_maps or "unset" in {first.kind, second.kind}:
-        yield from _answers(WriterPair(QUESTION, subject, facts, signal, first, second))
+        lasting = first.mode not in TRANSIENT and second.mode not in TRANSIENT
+        for finding in _answers(WriterPair(QUESTION, subject, facts, signal, first, second)):
+            yield as_intended(QUESTION, subject.design, finding) if lasting else finding
 
 
 def _answers(pair: WriterPair) -> Iterator[Finding]:
@@ -101,6 +104,8 @@ def _answers(pair: WriterPair) -> Iterator[Finding]:
         yield excluded
     elif in_turns(pair):
         return  # livelock
+    elif (resting := _setters.off(pair)) is not None:
+        yield resting
     elif "step" in kinds:
         yield from _setters.against_step(pair) if "set" in kinds else ()
     elif kinds == {"scale"}:

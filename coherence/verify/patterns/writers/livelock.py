@@ -44,6 +44,7 @@ from coherence.base.places import Place
 from coherence.base.solver import joined
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Evidence, Finding, Grade, Repair, Step
+from coherence.findings.intended_cycles import as_intended
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as used
 from coherence.language.expressions.evaluate import NotExactError
@@ -76,7 +77,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
             if is_over(deadline):
                 yield QUESTION.undecided("the time limit", (first.place, second.place), (first.name, second.name))
                 return
-            yield from _pair(subject, facts, signal, first, second)
+            for finding in _pair(subject, facts, signal, first, second):
+                yield as_intended(QUESTION, subject.design, finding)
         yield from pairs_not_looked_at(QUESTION, signal, present, MOST_PAIRS)
 
 
