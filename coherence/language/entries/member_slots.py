@@ -42,11 +42,35 @@ def _in_work(design: Design) -> dict[str, list[Limit]]:
     """Returns the limits on what is in work, by the thing whose requests they count."""
     by_thing: dict[str, list[Limit]] = {}
     for limit in design.limits.values():
-        path = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
-        thing, _, word = path.rpartition(".")
-        if thing and word in RUNNING:
+        if (thing := _counted(limit)) and not total_in_work(design, limit):
             by_thing.setdefault(thing, []).append(limit)
     return by_thing
+
+
+def _counted(limit: Limit) -> str:
+    """Returns the thing of whose work a limit counts what is in it; or nothing."""
+    path = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
+    thing, _, word = path.rpartition(".")
+    return thing if word in RUNNING else ""
+
+
+def total_in_work(design: Design, limit: Limit) -> str:
+    """Returns the thing of which a limit allows so many requests in work of all members together; or nothing.
+
+    Where there are as many members at all times: of fewer, each has to work on several, which the limit does not say.
+    """
+    thing = _counted(limit)
+    component = design.components.get(thing)
+    copies, most = component.copies if component is not None else None, most_allowed(design, limit)
+    if limit.per is not None or limit.at_least is not None or _partly(limit) or most is None:
+        return ""
+    enough = isinstance(copies, Quantity) and copies.low > 1 and copies.low >= most.high
+    return thing if enough and not is_counted_by_loops(design, thing) else ""
+
+
+def _partly(limit: Limit) -> bool:
+    """Decides whether a limit holds at times, in places or for some actions alone."""
+    return any((limit.window is not None, limit.during is not None, limit.scope is not None, limit.actions))
 
 
 def member_slots(design: Design, thing: str) -> MemberSlots | None:
@@ -88,5 +112,4 @@ def _of_one_member(design: Design, thing: str, limit: Limit) -> Quantity | None:
     single = copies is None or (isinstance(copies, Quantity) and copies.low == copies.high == 1)
     alone = limit.per is None and component is not None and single and not is_counted_by_loops(design, thing)
     each = limit.per is not None and limit.per.text in (*MEMBER, thing)
-    partly = limit.window is not None or limit.during is not None or limit.scope is not None or limit.actions
-    return most_allowed(design, limit) if (alone or each) and not partly and limit.at_least is None else None
+    return most_allowed(design, limit) if (alone or each) and not _partly(limit) and limit.at_least is None else None

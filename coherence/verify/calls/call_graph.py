@@ -251,12 +251,16 @@ class CallsOfThing:
         return all(case.in_order for case in self.cases)
 
 
-def work_of_members(design: Design, thing: str) -> Work | None:
-    """Returns the work of a thing without the way of a request to it and back, on which no member of it works."""
+def work_of_members(design: Design, thing: str, only: tuple[CallCase, ...] | None = None) -> Work | None:
+    """Returns the work of a thing without the way of a request to it and back, on which no member of it works.
+
+    `only`: that of a request of some of its cases alone.
+    """
     tree = call_tree(design)
     if thing not in tree.work or tree.work[thing].cyclic:
         return tree.work.get(thing)
-    calls = CallsOfThing(thing, tree.of_caller.get(thing, ()), tree.cases.get(thing, ()), cyclic=False)
+    cases = tree.cases.get(thing, ()) if only is None else only
+    calls = CallsOfThing(thing, tree.of_caller.get(thing, ()), cases, cyclic=False)
     return _work(design, calls, tree.work, time_of(design.components.get(thing), "answer"))
 
 

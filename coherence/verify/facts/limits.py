@@ -14,6 +14,7 @@ from coherence.findings.finding import Edit
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.entries.member_slots import total_in_work
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree
 from coherence.language.roles import counts
 from coherence.language.schema_kinds import Formula, Quantity, Word
@@ -183,7 +184,7 @@ def in_flight_limits(design: Design, counted: Collection[str]) -> list[tuple[Lim
     return [
         (limit, most)
         for limit in design.limits.values()
-        if counted_in_flight(limit) in counted and caps_at_all_times(limit)
+        if (counted_in_flight(limit) or total_in_work(design, limit)) in counted and caps_at_all_times(limit)
         and (most := most_allowed(design, limit)) is not None
     ]  # fmt: skip
 

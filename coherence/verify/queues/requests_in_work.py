@@ -1,19 +1,23 @@
 """Finds how many requests a second go on through a thing that keeps each in its work until its calls have ended.
 
 By Little's law a thing with room for S requests at once, each of which stays W seconds, goes on with S / W a second.
-W lies between the time in which no try fails and the time in which all of them hang.
+W lies between the time in which no try fails and the time in which all of them hang; where the thing states how many of
+its requests are of each case, it is the mean of those of the cases.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
+from math import prod
 
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.base.reads import unnoted
 from coherence.findings.standing_proofs import no_waits
+from coherence.language.call_cases import moved_by, weights
 from coherence.language.design import Design
 from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as names_of
@@ -26,6 +30,7 @@ from coherence.verify.queues.offered_load import PLAIN, OfferedRate
 from coherence.verify.queues.stated_capacities import stated_capacity
 
 ZERO = Fraction(0)
+MOST_CORNERS = 256  # ends of weights that are ranges
 AT_ONCE = (
     "how many requests each member of {0} works on at once "
     "(`limits: {{n: {{counts: {0}.ongoing, at_most: ..., per: replica}}}}`)"
@@ -44,16 +49,17 @@ def thing_with_calls(facts: DesignFacts, thing: str) -> LoadedThing | None:
         return None
     beside = others_of_an_answer(facts.design, thing) if work.serve is not None else {}
     work = replace(work, perhaps={**work.perhaps, **beside})
-    if work.answer.least == work.longest == 0:
+    stay = _stay(facts.design, thing, work)
+    if stay.least == stay.most == 0:
         return None
-    station = loaded_thing(facts, thing, _each(facts, thing, work))
+    station = loaded_thing(facts, thing, _each(facts, thing, work, stay))
     if station is None:
         return None
     waits = dict.fromkeys(NO_WAIT.format(plan.callee) for plan in work.through)
     waits |= dict.fromkeys(no_waits(_held_back(facts, thing)))
     assumed = (*(own_time(work, thing) if work.serve is None or beside else ()), *in_turn(work, thing), *waits)
     behind = tuple(dict.fromkeys(name for plan in work.through for name in (plan.name, plan.callee)))
-    return replace(_opened(facts.design, station, work), assumed=assumed, behind=behind)
+    return replace(_opened(facts.design, station, work, stay), assumed=assumed, behind=behind)
 
 
 def _held_back(facts: DesignFacts, thing: str) -> Iterator[str]:
@@ -67,11 +73,41 @@ def _held_back(facts: DesignFacts, thing: str) -> Iterator[str]:
             yield limit.name
 
 
-def _each(facts: DesignFacts, thing: str, work: Work) -> OfferedRate:
+@dataclass(frozen=True)
+class Stay:
+    """Seconds for which a request stays in the work of a thing: in the mean at least, and at most (None: no bound)."""
+
+    least: Fraction
+    most: Fraction | None
+
+
+def _stay(design: Design, thing: str, work: Work) -> Stay:
+    """Returns how long a request of a thing stays: in the mean of its cases, where it states how many are of each."""
+    stated, cases = weights(design).get(thing), {case.name: case for case in call_tree(design).cases.get(thing, ())}
+    if not stated or not set(cases) <= set(stated) or "" in cases or moved_by(design, thing):
+        return Stay(work.answer.least, work.longest)
+    own = [work_of_members(design, thing, (cases[name],) if name in cases else ()) for name in stated]
+    known = [replace(one, perhaps={**one.perhaps, **work.perhaps}) for one in own if one is not None]
+    ends = [{weight.low, weight.high} for weight in stated.values()]
+    if len(known) < len(own) or prod(map(len, ends)) > MOST_CORNERS:
+        return Stay(work.answer.least, work.longest)
+    corners = [corner for corner in product(*ends) if sum(corner)]
+    least = [one.answer.least for one in known]
+    most = [one.longest for one in known if one.longest is not None]
+    return Stay(
+        min((_mean(corner, least) for corner in corners), default=ZERO),
+        max((_mean(corner, most) for corner in corners), default=ZERO) if len(most) == len(known) else None,
+    )
+
+
+def _mean(numbers: Sequence[Fraction], times: Sequence[Fraction]) -> Fraction:
+    return sum((n * t for n, t in zip(numbers, times, strict=True)), ZERO) / sum(numbers)
+
+
+def _each(facts: DesignFacts, thing: str, work: Work, stay: Stay) -> OfferedRate:
     """Returns requests per second for which room for one at once is enough, as a range."""
-    least, most = work.answer.least, work.longest
-    low = 1 / most if most else ZERO
-    high = 1 / least if least else low
+    low = 1 / stay.most if stay.most else ZERO
+    high = 1 / stay.least if stay.least else low
     return OfferedRate(low, high, high, tuple(_places(facts, thing, work)))
 
 
@@ -93,19 +129,19 @@ def _on_no_stated_way(design: Design, plan: RetryPolicy) -> bool:
     return alone > 0 and (own is None or whole is None or whole.high < own.high + alone)
 
 
-def _opened(design: Design, station: LoadedThing, work: Work) -> LoadedThing:
+def _opened(design: Design, station: LoadedThing, work: Work, stay: Stay) -> LoadedThing:
     """Returns a thing with what to ask where its numbers decide nothing."""
     each, demand = station.each, station.demand
     away = next((plan.name for plan in work.through if _on_no_stated_way(design, plan)), "")
-    if away and (not work.answer.least or demand.low < station.many * each.high):
+    if away and (not stay.least or demand.low < station.many * each.high):
         needs = f"a deadline of {away}: how long it is under way is not counted"
         return replace(station, each=replace(each, low=ZERO, open=needs))
     if not station.at_once.limits:
         return replace(station, each=replace(each, open=AT_ONCE.format(station.thing)), lacks_slots=True)
-    if work.answer.least and demand.low >= station.many * each.high:
+    if stay.least and demand.low >= station.many * each.high:
         return replace(station, each=replace(each, low=each.high))
-    if not work.longest:
+    if not stay.most:
         return replace(station, each=replace(each, open=open_time(work, station.thing)))
-    stays = f"{render_seconds(work.answer.least)} to {render_seconds(work.longest)}"
+    stays = f"{render_seconds(stay.least)} to {render_seconds(stay.most)}"
     open_ = f"how long a request stays in the work of {station.thing}, {stays} with its calls"
     return replace(station, each=replace(each, open=open_))
