@@ -5,7 +5,8 @@ A promise `after request arrives then model.infer ends within 120 ms` about time
 the second event to the first is added up: windows of timers (a batch window, a poll, a check that only happens when
 something else ends) and ranges of activities.  Where several ways lead there, the quickest counts, and a timer that
 brings the same event later (a watchdog behind a heartbeat) takes nothing back.  The promise may be met exactly.  A
-timer that something else may end first (`unless`) promises nothing by itself.  An activity in which a thing answers
+timer that something else may end first (`unless`) promises nothing by itself; where what ends it leads to the second
+event too, it has to come in time from there.  An activity in which a thing answers
 lasts as long as the calls that it makes, at any depth, their tries that fail included.  What waits for itself, by
 whatever way, never comes; nor does what a timer brings that looks at the same outside event, or at one that brings the
 first event about, renew each time before it is over (`renew: recheck`), where nothing ends the looks.  What nothing of
@@ -46,7 +47,7 @@ from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
-from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
@@ -127,7 +128,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             never = None if ways[0] else never_begins(QUESTION, subject, promise, by_event, second)
             outside = promise.first.kind == "outside" and first not in by_event
             beside = _beside(by_event, first, second)
-            yield never or _answer(subject, promise, *ways, beside=beside, outside=outside)
+            yield never or _answer(subject, promise, *ways, beside=beside, outside=outside, causes=by_event)
 
 
 def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str, second: str) -> list[ResponsePath]:
@@ -173,6 +174,7 @@ def _answer(
     *,
     beside: str,
     outside: bool,
+    causes: graph.Causes,
 ) -> Finding:
     if not ways or promise.first is None or promise.second is None:
         needs = f"needs what makes '{promise.second.text if promise.second else ''}' follow"
@@ -194,6 +196,8 @@ def _answer(
             way, f"needs what starts {rest.removesuffix(' starts')}: how long it rests before is not said"
         )
     if way.unless:
+        if len(ways) == 1 and (ended := _ended_first(subject, way, causes)) is not None:
+            return ended
         return _undecided(way, f"what comes of it where {way.unless} is ended first (its `unless`) is not followed")
     if outside and len(kind) == 1 and (limited := _limited(subject, way)) is not None:
         return limited
@@ -201,6 +205,17 @@ def _answer(
     if held.loops and way.window.latest + held.longest > way.limit:
         return _undecided(way, f"whether {held.words} prolongs it is not decided")
     return _proved(way, way.window.latest, _also(subject, way))
+
+
+def _ended_first(subject: Subject, way: ResponsePath, causes: graph.Causes) -> Finding | None:
+    """Returns the answer where what ends a timer of the only way first leads to the second event by another way."""
+    from coherence.verify.patterns.timers._ended_first import ended_first, outside_end
+
+    event = outside_end(subject, way, causes)
+    after = _ways(subject, way.promise, causes, event, way.chain[0].effect) if event else []
+    ended = ended_first(QUESTION, way, event, after)
+    held = any(orders.interruptions(subject.design, own.chain).loops or _limited(subject, own) for own in (way, *after))
+    return None if held and ended is not None and ended.verdict is Verdict.PROVED else ended
 
 
 def _also(subject: Subject, way: ResponsePath) -> tuple[str, ...]:

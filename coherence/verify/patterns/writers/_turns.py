@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST_TURNS = 400
 
+Lap = tuple[tuple[str, Fraction, Fraction], ...]  # (loop, value before, value after)
+
 
 @dataclass(frozen=True)
 class TurnCycle:
@@ -66,13 +68,19 @@ def _cycle(
     state = solve_query(conditions)
     if not isinstance(state, SatState):
         return [conditions.script()] if state.unsat else []
-    if _together(facts, first, second):
-        return []
     lasting = solve_query(_counting(sat_query(facts, [wakes, back], steady=True), counted))
     if not isinstance(lasting, SatState) or any(_split(lasting.at.get(name)) for name in counted):
         return []
     lap = _iterate(facts, signal, first, second, lasting)
-    return TurnCycle(first, second, lasting, lap) if lap else []
+    if not lap or _both_act(facts, signal, lasting, lap, (first, second)):
+        return []
+    return TurnCycle(first, second, lasting, lap)
+
+
+def _both_act(facts: DesignFacts, signal: str, at: SatState, lap: Lap, moves: tuple[Move, Move]) -> bool:
+    """Returns whether both change some value of a lap.  Then it is a contradiction, and another question's."""
+    rivals = ((move, before) for name, before, _ in lap for move in moves if move.name != name)
+    return any(_step(facts, signal, move, before, at) not in (None, before) for move, before in rivals)
 
 
 def _counting(asked: Conditions, counted: frozenset[str]) -> Conditions:
