@@ -74,27 +74,27 @@ def _held_back(facts: DesignFacts, thing: str) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Stay:
+class StayInWork:
     """Seconds for which a request stays in the work of a thing: in the mean at least, and at most (None: no bound)."""
 
     least: Fraction
     most: Fraction | None
 
 
-def _stay(design: Design, thing: str, work: Work) -> Stay:
+def _stay(design: Design, thing: str, work: Work) -> StayInWork:
     """Returns how long a request of a thing stays: in the mean of its cases, where it states how many are of each."""
     stated, cases = weights(design).get(thing), {case.name: case for case in call_tree(design).cases.get(thing, ())}
     if not stated or not set(cases) <= set(stated) or "" in cases or moved_by(design, thing):
-        return Stay(work.answer.least, work.longest)
+        return StayInWork(work.answer.least, work.longest)
     own = [work_of_members(design, thing, (cases[name],) if name in cases else ()) for name in stated]
     known = [replace(one, perhaps={**one.perhaps, **work.perhaps}) for one in own if one is not None]
     ends = [{weight.low, weight.high} for weight in stated.values()]
     if len(known) < len(own) or prod(map(len, ends)) > MOST_CORNERS:
-        return Stay(work.answer.least, work.longest)
+        return StayInWork(work.answer.least, work.longest)
     corners = [corner for corner in product(*ends) if sum(corner)]
     least = [one.answer.least for one in known]
     most = [one.longest for one in known if one.longest is not None]
-    return Stay(
+    return StayInWork(
         min((_mean(corner, least) for corner in corners), default=ZERO),
         max((_mean(corner, most) for corner in corners), default=ZERO) if len(most) == len(known) else None,
     )
@@ -104,7 +104,7 @@ def _mean(numbers: Sequence[Fraction], times: Sequence[Fraction]) -> Fraction:
     return sum((n * t for n, t in zip(numbers, times, strict=True)), ZERO) / sum(numbers)
 
 
-def _each(facts: DesignFacts, thing: str, work: Work, stay: Stay) -> OfferedRate:
+def _each(facts: DesignFacts, thing: str, work: Work, stay: StayInWork) -> OfferedRate:
     """Returns requests per second for which room for one at once is enough, as a range."""
     low = 1 / stay.most if stay.most else ZERO
     high = 1 / stay.least if stay.least else low
@@ -129,7 +129,7 @@ def _on_no_stated_way(design: Design, plan: RetryPolicy) -> bool:
     return alone > 0 and (own is None or whole is None or whole.high < own.high + alone)
 
 
-def _opened(design: Design, station: LoadedThing, work: Work, stay: Stay) -> LoadedThing:
+def _opened(design: Design, station: LoadedThing, work: Work, stay: StayInWork) -> LoadedThing:
     """Returns a thing with what to ask where its numbers decide nothing."""
     each, demand = station.each, station.demand
     away = next((plan.name for plan in work.through if _on_no_stated_way(design, plan)), "")

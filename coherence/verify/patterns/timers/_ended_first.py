@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.verify.events import graph, orders
 from coherence.verify.patterns.timers import _before
+from coherence.verify.patterns.timers._response_path import ResponsePath
 from coherence.verify.patterns.writers._pair import Numbers
-
-if TYPE_CHECKING:
-    from coherence.verify.patterns.timers.response_time import ResponsePath
 
 
 def outside_end(subject: Subject, way: ResponsePath, by_event: graph.Causes) -> str:

@@ -42,70 +42,26 @@ evaluated at dequeue: 90 s instead of 10 s).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
-from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event, Promise
 from coherence.verify.events import event_ways, graph, orders
-from coherence.verify.events.graph import Chain
 from coherence.verify.events.orders import between
 from coherence.verify.facts.design_facts import known
-from coherence.verify.patterns.timers import _before, _overrun
+from coherence.verify.patterns.timers import _before
+from coherence.verify.patterns.timers._ended_first import ended_first, outside_end
+from coherence.verify.patterns.timers._response_path import ResponsePath
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import FiringWindow
 
 QUESTION = Question("COH243", "response-time", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-
-
-@dataclass(frozen=True)
-class ResponsePath:
-    """How the second event follows the first; `unless` names a timer on it that may be ended first."""
-
-    promise: Promise
-    start: str
-    chain: Chain
-    limit: Fraction
-    unless: str = ""
-    renewing: tuple[str, ...] = ()  # timers that renew one on the way, and those that end them
-
-    @property
-    def window(self) -> FiringWindow:
-        return orders.total(self.chain)
-
-    @property
-    def reached(self) -> FiringWindow:
-        return orders.total_reached(self.chain)
-
-    @property
-    def missing(self) -> str:
-        """Returns the fact without which it is not known whether it comes in time."""
-        late = self.window.latest is None or self.window.latest > self.limit
-        return next((link.missing for link in self.chain if link.missing and (late or link.inner is None)), "")
-
-    @property
-    def keeps(self) -> bool:
-        """Returns whether it comes in time by what is stated, and nothing ends a timer on it first."""
-        in_time = self.window.latest is not None and self.window.latest <= self.limit
-        return in_time and not self.unless and not self.missing
-
-    @property
-    def of(self) -> tuple[str, ...]:
-        return (*dict.fromkeys((*_overrun.deciding(self.chain), *self.renewing)), self.promise.name)
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        return (
-            *_overrun.link_places(reversed(self.chain)),
-            self.promise.place.labelled(f"promised here: {self.promise.name}"),
-        )
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -209,8 +165,6 @@ def _answer(
 
 def _ended_first(subject: Subject, way: ResponsePath, causes: graph.Causes) -> Finding | None:
     """Returns the answer where what ends a timer of the only way first leads to the second event by another way."""
-    from coherence.verify.patterns.timers._ended_first import ended_first, outside_end
-
     event = outside_end(subject, way, causes)
     after = _ways(subject, way.promise, causes, event, way.chain[0].effect) if event else []
     ended = ended_first(QUESTION, way, event, after)
