@@ -43,6 +43,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Repair, Step, Verdict
@@ -54,11 +55,12 @@ from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.orders import between
 from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.timers import _before
-from coherence.verify.patterns.timers._ended_first import ended_first, outside_end
-from coherence.verify.patterns.timers._response_path import ResponsePath
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import FiringWindow
+
+if TYPE_CHECKING:
+    from coherence.verify.patterns.timers._response_path import ResponsePath
 
 QUESTION = Question("COH243", "response-time", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -89,6 +91,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str, second: str) -> list[ResponsePath]:
     """Returns every way back from the second event that meets the first."""
+    from coherence.verify.patterns.timers._response_path import ResponsePath
+
     limit = promise.within.low if promise.within is not None else Fraction(0)
     reached = []
     for chain in event_ways.ways(first, second, by_event, subject.design):
@@ -165,6 +169,8 @@ def _answer(
 
 def _ended_first(subject: Subject, way: ResponsePath, causes: graph.Causes) -> Finding | None:
     """Returns the answer where what ends a timer of the only way first leads to the second event by another way."""
+    from coherence.verify.patterns.timers._ended_first import ended_first, outside_end
+
     event = outside_end(subject, way, causes)
     after = _ways(subject, way.promise, causes, event, way.chain[0].effect) if event else []
     ended = ended_first(QUESTION, way, event, after)
