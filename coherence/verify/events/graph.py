@@ -160,8 +160,13 @@ def _gathered(design: Design) -> Causes:
 
 def _ended_by_timers(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
-        if timer.then is not None and timer.then.kind == "ends" and timer.then.activity and not firing.never(timer):
+        if timer.then is not None and _ends_activity(design, timer.then) and not firing.never(timer):
             yield _ending(design, timer, key_of(timer.then, design))
+
+
+def _ends_activity(design: Design, event: Event) -> bool:
+    """Decides whether an event is the end of an activity, not of a thing of which no time is stated."""
+    return event.kind == "ends" and (bool(event.activity) or "." in key_of(event, design))
 
 
 def _ending(design: Design, timer: Timer, effect: str) -> EventLink:
@@ -320,7 +325,7 @@ def _ends_of(link: EventLink, apart: str = "") -> Iterator[EventLink]:
 
 def _begun(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
-        if timer.then is None or timer.then.kind == "ends":
+        if timer.then is None or _ends_activity(design, timer.then):
             continue
         effect = key_of(timer.then, design)
         if effect == f"{timer.name} fires":
