@@ -41,8 +41,7 @@ FENCE = re.compile(r"^```yaml[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 OTHER_FACTORS = (Fraction(3), Fraction(1, 3))
 MARK = re.compile(r"# COH\d{3} conflict")
 FILE = "design.yaml"
-LIMIT = 20.0
-PATIENCE = 60  # limits of a question that a run may take: what is searched for costs several times what is asked
+LIMIT = 20.0  # of a question, and three of it of a design, as `check` gives them
 LOOPS = 10
 
 
@@ -83,7 +82,7 @@ def _conflicts(text: str) -> tuple[str, list[Finding]] | None:
         design = read_text(text, FILE)
     except InputError:
         return None
-    options = Options(time_limit=LIMIT, whole=PATIENCE)
+    options = Options(time_limit=LIMIT)
     answers = analysis(design, {FILE: text}, lambda s: read_text(s[FILE], FILE), options=options).answers
     found = [f for f in answers.findings if f.verdict is Verdict.CONFLICT]
     return (text, found) if found else None

@@ -263,14 +263,10 @@ def _activity(subject: str, window: FiringWindow, *, places: tuple[Place, ...], 
 def _duration(design: Design, component: Component, activity: str, span: Quantity) -> EventLink:
     """Returns the link from the start of an activity to its end, with the calls that are made in it."""
     link = _activity(f"{component.name}.{activity}", FiringWindow(span.low, span.high), places=(span.place,))
-    calls_inside = calling(design, component, activity)
-    return (
-        link
-        if calls_inside is None
-        else lasting_for(
-            replace(link, calling=calls_inside, places=(span.place, *calls_inside.places)), calls_inside.calm
-        )
-    )
+    inside = calling(design, component, activity)
+    if inside is None:
+        return link
+    return lasting_for(replace(link, calling=inside, places=(span.place, *inside.places)), inside.calm)
 
 
 def lasting_for(link: EventLink, time: CallingTime) -> EventLink:
