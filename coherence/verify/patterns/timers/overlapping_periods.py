@@ -108,9 +108,10 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
         script = Certificate(claim=f"(<= {rational(longest)} {rational(shortest)})").script()
         message = f"{name} is over before {timer.name} starts it again: {span} of {every}"
         evidence = arithmetic(numbers, certificate=script)
-        if several := _each_starts_it(subject, timer):
-            return QUESTION.undecided(f"needs whether each of several {several} starts a {name}: {message}", places, of)
-        assumed = (*_started_beside(subject, timer), *lasts.assumptions)
+        needs, apiece = _each_starts_it(subject, timer, name)
+        if needs:
+            return QUESTION.undecided(f"{needs}: {message}", places, of)
+        assumed = (*apiece, *_started_beside(subject, timer), *lasts.assumptions)
         return QUESTION.proved(message, places, of, evidence, margin=longest < shortest, assumptions=assumed)
     if known <= shortest:
         return QUESTION.undecided(f"needs {lasts.missing}: {timer.name} starts {name} every {every}", places, of)
@@ -130,18 +131,29 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
     )  # fmt: skip
 
 
-def _each_starts_it(subject: Subject, timer: Timer) -> str:
-    """Returns the thing of whose members, of which there are several, each starts an activity of another thing."""
+def _each_starts_it(subject: Subject, timer: Timer, name: str) -> tuple[str, tuple[str, ...]]:
+    """Returns what is open, and what is assumed, where each of several members of one thing starts an activity of
+    another: that each has its own, where there are as many.
+    """
     from coherence.verify.events.firing_gaps import owner
     from coherence.verify.facts.design_facts import copies, known
 
     assert timer.then is not None
     thing, sure = owner(subject.design, timer)
     if not sure or thing == timer.then.thing or thing not in subject.design.components:
-        return ""
-    members = copies(known(subject), thing)
+        return "", ()
+    members, theirs = (copies(known(subject), of) for of in (thing, timer.then.thing))
     several = timer.per is not None if members is None else members.high is None or members.high > 1
-    return thing if several else ""
+    if (
+        several
+        and members is not None
+        and theirs is not None
+        and (members.low, members.high) == (theirs.low, theirs.high)
+    ):
+        return "", (f"each of {thing} starts a {name} of its own",)
+    return (
+        f"needs whether each of several {thing} starts a {name} of its own (as many `copies`)" if several else ""
+    ), ()
 
 
 def _started_beside(subject: Subject, timer: Timer) -> Iterator[str]:
