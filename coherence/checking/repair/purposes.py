@@ -33,16 +33,26 @@ def _lost(before: Design, after: Design) -> Iterator[str]:
     for name, timer in before.timers.items():
         if name in after.timers and not _stopped_at_start(timer) and _stopped_at_start(after.timers[name]):
             yield from () if _stood_for(timer, after) else (name,)
-    yield from idle_timers(after) - idle_timers(before)
-    for name, limit in before.limits.items():
-        if name in after.limits and _lets_some(limit) and not _lets_some(after.limits[name]):
-            yield name
+    yield from _idle(before, after)
     for name, component in before.components.items():
         if name in after.components and _is_less(component, after.components[name]):
             yield name
     for name, load in before.workload.items():  # its patience is a concession
         if name in after.workload and after.workload[name].replace(deadline=load.deadline) != load:
             yield name
+
+
+def _idle(before: Design, after: Design) -> Iterator[str]:
+    """Yields the timers and caps that do nothing of what they are for any more, whatever happens."""
+    yield from idle_timers(after) - idle_timers(before)
+    for name, limit in before.limits.items():
+        if name in after.limits and _lets_some(limit) and not _lets_some(after.limits[name]):
+            yield name
+
+
+def leaves_idle(before: Design, after: Design) -> bool:
+    """Decides whether an edit leaves a timer or a cap that no longer does what it is for, whatever happens."""
+    return any(_idle(before, after))
 
 
 def _retries(call: Call) -> bool:

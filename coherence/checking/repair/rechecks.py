@@ -20,7 +20,7 @@ from coherence.base.places import Place
 from coherence.checking.repair.adjustable_numbers import forbidden
 from coherence.checking.repair.concessions import concessions, patience
 from coherence.checking.repair.nearest_repair import Asks, nearest
-from coherence.checking.repair.purposes import purposes_lost
+from coherence.checking.repair.purposes import leaves_idle, purposes_lost
 from coherence.findings.edited_designs import Rebuild, edited_subject
 from coherence.findings.finding import Edit, Finding, Grade, Repair, Severity, Verdict
 from coherence.findings.question_input import Subject
@@ -66,6 +66,11 @@ class RecheckContext:
         """Returns how many policies no longer do what they are for after edits that fit."""
         edited = self._edited(edits)
         return purposes_lost(self.subject.design, edited.design) if edited is not None else 0
+
+    def leaves_idle(self, edits: tuple[Edit, ...]) -> bool:
+        """Decides whether edits that fit leave a timer or a cap that does nothing any more."""
+        edited = self._edited(edits)
+        return edited is not None and leaves_idle(self.subject.design, edited.design)
 
     def conceding(self, repair: Repair) -> Repair:
         """Returns a repair that fits, with what it gives up or buys."""
@@ -248,7 +253,7 @@ def _rechecked(
         if context.purposes_lost(repair.edits):
             return [context.conceding(replace(repair, verified=WITHOUT_PURPOSE))]
         return [context.conceding(replace(repair, verified="re-checked: proved", proved=True))]
-    if context.purposes_lost(repair.edits):
+    if context.leaves_idle(repair.edits):
         return []
     grades = [f.evidence.grade for f in _same(finding, after) if f.verdict is Verdict.PROVED]
     weak = next((grade for grade in grades if grade is not Grade.PROVED), "no conflict is found")

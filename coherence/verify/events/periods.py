@@ -11,6 +11,7 @@ from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import event_ways, graph, orders
+from coherence.verify.events.forestalling import never_comes
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
@@ -77,6 +78,8 @@ def _recurring_starts(design: Design, timer: Timer) -> Iterator[RecurringStart]:
         return
     links_to = graph.event_graph(design)
     event = graph.key_of(timer.start, design)
+    if never_comes(design, event) is not None:
+        return
     rounds = event_ways.rounds(event, links_to)
     yield from (RecurringStart(orders.total(chain), chain) for chain in rounds)
     for chain in event_ways.chains(event, links_to) if not rounds else ():
