@@ -11,16 +11,18 @@ from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import event_ways, graph, orders
+from coherence.verify.events.clock_lives import within_lives
 from coherence.verify.events.forestalling import never_comes
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
 
 
-def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[FiringWindow]:
+def periods(design: Design, timer: Timer, *, without: str = "", starts: str | None = None) -> Iterator[FiringWindow]:
     """Yields the times between two firings of a timer, one for each way from a firing to the next.
 
-    `without`: an event that lies between two firings on no way that counts.
+    `without`: an event that lies between two firings on no way that counts.  `starts`: the thing whose activity is
+    started in the end, to count over the ends of what a clock counts from too; None: in one life of that.
     """
     if firing.never(timer) or (timer.every is not None and firing.misses_of(timer) != (1, 1)):
         return
@@ -33,14 +35,15 @@ def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[Firi
         early, late = shift_of(timer.jitter)  # two firings come closer, or further apart, by the jitter of both
         shortest = max(Fraction(0), timer.every.low - (late - early))
         longest = longest_spacing(timer) if is_paced_by_reply(timer) else timer.every.high
-        yield FiringWindow(shortest, longest + late - early)
+        period = FiringWindow(shortest, longest + late - early)
+        yield from (period,) if starts is None else within_lives(design, timer, period, starts)
         return
     chains = [*_back_to_itself(design, f"{timer.name} fires")]
     for chain in chains:
         if without not in (link.cause for link in chain):
             yield orders.total(chain)
     if not chains:
-        yield from _of_its_start(design, timer, without)
+        yield from _of_its_start(design, timer, without, starts)
 
 
 @dataclass(frozen=True)
@@ -53,14 +56,14 @@ class RecurringStart:
     clock: str = ""
 
 
-def _of_its_start(design: Design, timer: Timer, without: str) -> Iterator[FiringWindow]:
+def _of_its_start(design: Design, timer: Timer, without: str, starts: str | None) -> Iterator[FiringWindow]:
     """Yields the times between two firings of a timer on no circle, whose start comes again: those of it, apart by as
     much more or less as the timer takes.
     """
     own = firing.lease(timer)
     if own is None or own.window.latest is None or timer.renew is not None:
         return
-    for again in _recurring_starts(design, timer):
+    for again in _recurring_starts(design, timer, starts):
         if without in (link.cause for link in again.way) or any(_from_a_new_member(design, link) for link in again.way):
             continue
         spread, lifted = own.window + again.late, any(_may_be_lifted(design, link) for link in again.way)
@@ -70,7 +73,7 @@ def _of_its_start(design: Design, timer: Timer, without: str) -> Iterator[Firing
             yield FiringWindow(max(Fraction(0), again.apart.earliest - more), latest)
 
 
-def _recurring_starts(design: Design, timer: Timer) -> Iterator[RecurringStart]:
+def _recurring_starts(design: Design, timer: Timer, starts: str | None = None) -> Iterator[RecurringStart]:
     """Yields how the start of a timer comes again: after each of its rounds, or as often as a timer with `every` fires
     that brings it about.
     """
@@ -86,7 +89,7 @@ def _recurring_starts(design: Design, timer: Timer) -> Iterator[RecurringStart]:
         clock = next((n for n, link in enumerate(chain) if link.kind == "timer" and _is_clock(design, link)), None)
         if clock is not None:
             name, way = chain[clock].name, chain[:clock]
-            for apart in periods(design, design.timers[name]):
+            for apart in periods(design, design.timers[name], starts=starts):
                 yield RecurringStart(apart, way, orders.total(way), name)
 
 

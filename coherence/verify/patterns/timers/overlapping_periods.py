@@ -64,7 +64,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
             continue
         from coherence.verify.events.periods import periods
 
-        apart = list(periods(subject.design, timer, without=f"{then.thing}.{activity} ends"))
+        ends = f"{then.thing}.{activity} ends"
+        apart = list(periods(subject.design, timer, without=ends, starts=then.thing))
         if not apart:
             continue
         shortest = min(apart, key=lambda period: period.earliest)
@@ -86,7 +87,7 @@ def _every(timer: Timer) -> Quantity | None:
 def _written(timer: Timer, apart: FiringWindow) -> str:
     """Returns the time between two starts as it is written, or where it stands in no one value."""
     every = _every(timer)
-    own = every is not None and (timer.every is not None or (every.low, every.high) == (apart.earliest, apart.latest))
+    own = every is not None and (apart.earliest, apart.latest) in ((every.low, every.high), (every.low, None))
     return str(every) if own else between(apart)
 
 
