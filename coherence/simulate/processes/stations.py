@@ -15,7 +15,7 @@ from coherence.base.units import ONE, SECOND
 from coherence.language.design import Component, Design, Limit
 from coherence.language.distributions import quantile_points
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.language.entries.member_slots import member_slots
+from coherence.language.entries.member_slots import limits_of_all, member_slots, total_in_work
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity
@@ -173,7 +173,22 @@ def _servers(design: Design, pool: Component, notes: list[str]) -> int | None:
     members, slots = _members(design, pool, notes), slots_of(design, pool, notes)
     if members is None and slots > 1 and not any(key in pool.constants for key in RATES):
         return slots
-    return None if members is None else members * slots
+    return None if members is None else int(min(members * slots, _most_of_all(design, pool, notes)))
+
+
+def _totals(design: Design, name: str) -> list[Limit]:
+    """Returns the limits on what is in the work of all members of a thing together."""
+    return [limit for limit in design.limits.values() if total_in_work(design, limit) == name]
+
+
+def _most_of_all(design: Design, pool: Component, notes: list[str]) -> float:
+    """Returns how many requests limits let be in the work of all members of a pool together, and notes it."""
+    unsaid = (limit.name for limit in limits_of_all(design, pool.name))
+    notes += [f"{name} is not run: how much of it each member of {pool.name} works on is not stated" for name in unsaid]
+    numbers = {limit.name: most_allowed(design, limit) for limit in _totals(design, pool.name)}
+    stated = {name: int(most.low) for name, most in numbers.items() if most is not None}
+    notes += [f"{name} lets {most} requests of {pool.name} be in work at once" for name, most in stated.items()]
+    return min(stated.values(), default=math.inf)
 
 
 def slots_of(design: Design, pool: Component, notes: list[str]) -> int:
@@ -317,7 +332,8 @@ def _reach(flow: RequestFlow, workload: str) -> set[str]:
 def _room(design: Design, name: str) -> float:
     """Returns how many may wait here: a limit that rejects counts what waits, or what is in work, and then none may."""
     slots = member_slots(design, name)
-    if slots is not None and any(limit.rejects for limit in slots.limits):
+    in_work = (*(slots.limits if slots is not None else ()), *_totals(design, name))
+    if any(limit.rejects for limit in in_work):
         return 0.0
     for limit in design.limits.values():
         waiting = _counts(limit) in {f"{name}.{word}" for word in WAITING}

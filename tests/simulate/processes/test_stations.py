@@ -147,3 +147,33 @@ limits: {reserved: {counts: function.ongoing, at_most: 6, when_full: reject}}
     below = sum(5**k / math.factorial(k) for k in range(7))
     # Erlang's B formula; SOURCE: Kleinrock, Queueing Systems I, (3.43); 100,000 arrivals: 3 sigma are .4 %
     assert succeed == pytest.approx(100 * (1 - 5**6 / math.factorial(6) / below), abs=0.6)
+
+
+OF_ALL = """coherence: 1
+workload: {users: {rate: 100 req/s, service: {mean: 100 ms, cv: 0}}}
+components: {app: {copies: 20}}
+calls: [{from: users, to: app, deadline: 10 s, on_timeout: abandon}]
+limits: {pool: {counts: app.ongoing, at_most: 8, when_full: reject}}
+"""
+
+
+def test_a_limit_on_the_work_of_all_members_is_kept_and_refuses_as_erlang_says() -> None:
+    made = processes(read_text(OF_ALL, "d.yaml"))
+    (station,) = made.program.stations
+    assert station.servers == 8
+    assert "pool lets 8 requests of app be in work at once" in made.assumptions
+    run = RequestRun(made.program, seed=1)
+    run.advance(2_000.0)
+    told = run.result().requests
+    blocked = 1.0  # SOURCE: Erlang's loss formula by its recursion, at 10 erlangs; it holds whatever the service
+    for servers in range(1, 9):
+        blocked = 10 * blocked / (servers + 10 * blocked)
+    assert (told.outcome != 0).mean() == pytest.approx(blocked, rel=0.02)
+
+
+def test_a_limit_on_the_work_of_members_that_loops_count_says_that_it_is_not_run() -> None:
+    scaled = OF_ALL.replace("{copies: 20}", "{}") + (
+        "loops: {hpa: {timescale: {period: 15 s}, trigger: app.waiting > 3, "
+        "actuation: {signal: app.copies, law: step, by: 1, bounds: [1, 20], from: 5}}}\n"
+    )
+    assert any(note.startswith("pool is not run: ") for note in processes(read_text(scaled, "d.yaml")).assumptions)
