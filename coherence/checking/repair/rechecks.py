@@ -39,7 +39,7 @@ MOST_ASKS_OF_DESIGN = 240
 SLOW_ASKS = 16  # of a finding of a question that executes loops
 CANDIDATE_SHARE = 3  # of the asks of a finding one in so many is for candidates, where no repair was found
 WITHOUT_PURPOSE = "re-checked: proved, and a policy or what it is about is given up"
-INSTANTS_OF_AN_ASK = 100  # so many executed instants count as one ask more
+INSTANTS_OF_AN_ASK = 1000  # so many executed instants count as one ask more
 
 
 @dataclass(frozen=True)
