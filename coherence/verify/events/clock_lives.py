@@ -29,6 +29,13 @@ class MemberLife:
     sure: bool
 
 
+def ends_thing(timer: Timer, thing: str) -> bool:
+    """Decides whether what a timer does ends a thing."""
+    words = timer.then.text.split() if timer.then is not None else []
+    ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))
+    return ends and words[1:2] == [thing]
+
+
 def within_lives(design: Design, timer: Timer, period: FiringWindow, starts: str) -> Iterator[FiringWindow]:
     """Yields the times between two ticks of a clock; `period`: of those in one life of what it counts from.
 
@@ -47,15 +54,7 @@ def within_lives(design: Design, timer: Timer, period: FiringWindow, starts: str
         yield period if always else FiringWindow(period.earliest, None)
     for life in lives if timer.start is None or starts != timer.start.thing else ():
         if life.lasts is None or life.lasts.latest is None or life.lasts.latest >= first.window.earliest:
-            yield FiringWindow(_rest_of(life.lasts, first.window, period) + first.window.earliest + life.away, None)
-
-
-def _rest_of(lasts: FiringWindow | None, first: FiringWindow, period: FiringWindow) -> Fraction:
-    """Returns the least time from the last tick of a life to its end; 0 where a range leaves it open."""
-    exact = lasts is not None and all(window.earliest == window.latest for window in (lasts, first, period))
-    if lasts is None or not exact or not period.earliest:
-        return Fraction(0)
-    return (lasts.earliest - first.earliest) % period.earliest
+            yield FiringWindow(first.window.earliest + life.away, None)  # a life may end right after a tick
 
 
 def _lives(design: Design, timer: Timer) -> Iterator[MemberLife]:
@@ -66,10 +65,8 @@ def _lives(design: Design, timer: Timer) -> Iterator[MemberLife]:
     component = design.components[start.thing]
     returns, away = comes_back(component) is True, away_for(component) or Fraction(0)
     for other in design.timers.values():
-        words = other.then.text.split() if other.then is not None else []
-        ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))
         again = firing.begins_again(other)
-        if other.name == timer.name or not ends or words[1:2] != [start.thing] or not (again or returns):
+        if other.name == timer.name or not ends_thing(other, start.thing) or not (again or returns):
             continue
         fires = firing.firing(other) if firing.counts_from_start(other, start.thing) else None
         if not firing.never(other):

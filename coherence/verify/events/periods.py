@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.language.design import Design, Timer
-from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import event_ways, graph, orders
-from coherence.verify.events.clock_lives import within_lives
+from coherence.verify.events.clock_lives import ends_thing, within_lives
 from coherence.verify.events.forestalling import never_comes
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing
@@ -119,9 +118,7 @@ def begun_beside(design: Design, timer: Timer) -> tuple[str, ...]:
 
 def begins_anew(timer: Timer, thing: str) -> bool:
     """Decides whether a timer ends what it counts from."""
-    words = timer.then.text.split() if timer.then is not None else []
-    ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))
-    return firing.counts_from_start(timer, thing) and ends and words[1:2] == [thing]
+    return firing.counts_from_start(timer, thing) and ends_thing(timer, thing)
 
 
 def _last_firings(design: Design) -> graph.Causes:
