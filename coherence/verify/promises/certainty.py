@@ -24,7 +24,7 @@ from coherence.simulate.execute.starts import between, corners, finite
 from coherence.verify.promises.run_choices import courses, orders_of_equal_rank
 
 MOST_CHOICES, MOST_INSTANTS = 400, 20_000  # beyond them a conflict is possible, not certain
-SHARE = 0.25  # of the time that is left
+SHARE = 0.5  # of the time that is left: `MOST_INSTANTS` is to decide, the same on every machine
 FEW_STARTS = 32  # so many are all run
 DRAWN = 6  # values between the ends of ranges, and phases between 0 and the period
 

@@ -116,6 +116,9 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
         return QUESTION.proved(message, places, of, evidence, margin=longest < shortest, assumptions=assumed)
     if known <= shortest:
         return QUESTION.undecided(f"needs {lasts.missing}: {timer.name} starts {name} every {every}", places, of)
+    if _over_a_life(subject, timer, known) and _each_starts_it(subject, timer, name)[1]:
+        needs = f"needs whether {name} ends with the member that starts it (one of its own activities does)"
+        return QUESTION.undecided(f"{needs}: {timer.name} starts it every {every}", places, of)
     span = between(lasts.reached) if lasts.inside else str(takes)
     certain = apart.latest is not None and lasts.reached.earliest > apart.latest
     verb = "takes" if certain else "may take"
@@ -130,6 +133,15 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
         assumptions=(f"{timer.name} does not wait for {name} to end", *lasts.assumptions),
         repairs=_repairs(subject, stated, (longest or known) + (stated.low - shortest if stated is not None else 0)),
     )  # fmt: skip
+
+
+def _over_a_life(subject: Subject, timer: Timer, known: Fraction) -> bool:
+    """Decides whether two run at once over the end alone of a life of what the timer counts from."""
+    from coherence.verify.events.periods import periods
+
+    assert timer.then is not None
+    in_one_life = periods(subject.design, timer, without=f"{timer.then.subject} ends")
+    return all(known <= period.earliest for period in in_one_life)
 
 
 def _each_starts_it(subject: Subject, timer: Timer, name: str) -> tuple[str, tuple[str, ...]]:
