@@ -40,6 +40,7 @@ ALONE = ("COH232", "COH30")  # codes whose proofs are about the loops alone
 MANY_REMOVE = "{} are not read; they can only take runs away"
 WHATEVER = "this holds whatever {} says"
 UNREAD = "{} is not read"
+LANDED = "members of {} come and go within `lands` of {}"
 POLICIES = ("loops", "calls", "timers", "limits", "jobs")
 
 
@@ -185,15 +186,18 @@ def _weighed(
     alone = finding.code.startswith(ALONE) and not promises
     stops = [i for i in touching if i.removes(words) and ((served and i.evicts) or (alone and i.kind == STOP))]
     removing = [i for i in removing if i not in stops]
-    named = (*waiting, *removing, *beside, *bursts, *stops, *queues)
+    resized = {i: _resizers(design, finding.of, i) for i in touching if i.kind == "members" and i not in beside}
+    landed = {i: loops for i, loops in resized.items() if loops and all(_lands_after(design, i, n) for n in loops)}
+    named = (*waiting, *removing, *beside, *bursts, *stops, *queues, *landed)
     changing = [influence for influence in touching if influence not in named]
     if changing:
-        return _open(finding, changing[0], unplaced(design))
+        return _open(finding, changing[0], unplaced(design), resized.get(changing[0], ()))
     stated = [_named(ONLY_REMOVES, MANY_REMOVE, removing)] if removing else []
     stated += [NO_WAIT.format(influence.path) for influence in waiting]
     stated += [NO_QUEUE.format(f"the link {name}") for name in dict.fromkeys(i.name for i in queues)]
     stated += [STEADY.format(influence.path) for influence in bursts]
     stated += [NOBODY_GOES.format(influence.path) for influence in stops]
+    stated += dict.fromkeys(LANDED.format(i.name, " and ".join(loops)) for i, loops in landed.items())
     stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []
     held_regardless = {influence.path for influence in beside}
     paths = dict.fromkeys(path for name in dict.fromkeys(finding.of) for path in unread.get(name, ()))
@@ -244,12 +248,30 @@ def _touching(
             yield influence
 
 
-def _open(finding: Finding, influence: PossibleInfluence, loops: Mapping[str, Sequence[str]]) -> Finding:
+def _resizers(design: Design, names: Iterable[str], influence: PossibleInfluence) -> tuple[str, ...]:
+    """Returns the loops of these names that choose how many members come or go as an influence says."""
+    loops = [name for name in names if name in design.loops]
+    return tuple(name for name in loops if influence.words & set(words_of_entry(design, name)))
+
+
+def _lands_after(design: Design, influence: PossibleInfluence, name: str) -> bool:
+    """Decides whether a loop states that its commands land, and not before members have come or gone."""
+    timescale = design.loops[name].timescale
+    lands = timescale.lands if timescale is not None else None
+    takes = (design.components[influence.name].takes or {}).get(influence.key.partition(".")[2])
+    return lands is not None and takes is not None and lands.high >= takes.high
+
+
+def _open(
+    finding: Finding, influence: PossibleInfluence, loops: Mapping[str, Sequence[str]], resizing: Sequence[str]
+) -> Finding:
     """Returns the proof as an undecided answer that names what was not read."""
     evidence = Evidence(Grade.BOUNDED, "not decided", bound=f"a proof without {influence.path}")
     needs = f"needs what {influence.path} changes, which {finding.code} does not read"
     if influence.section == "boundaries" and (nowhere := loops.get(influence.name)):
         needs += f" (state where {' and '.join(nowhere)} runs: `inside: {influence.name}`, or `inside: none`)"
+    elif resizing:
+        needs += f" (state how long a command takes with it: `lands` of {' and '.join(resizing)})"
     return replace(
         finding, verdict=Verdict.UNDECIDED, severity=Severity.INFO, evidence=evidence,
         message=f"{needs}; without it: {finding.message}",
