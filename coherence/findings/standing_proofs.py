@@ -186,18 +186,18 @@ def _weighed(
     alone = finding.code.startswith(ALONE) and not promises
     stops = [i for i in touching if i.removes(words) and ((served and i.evicts) or (alone and i.kind == STOP))]
     removing = [i for i in removing if i not in stops]
-    resized = {i: _resizers(design, finding.of, i) for i in touching if i.kind == "members" and i not in beside}
-    landed = {i: loops for i, loops in resized.items() if loops and all(_lands_after(design, i, n) for n in loops)}
+    landings = {i: _landing(design, finding, i) for i in touching if i not in beside}
+    landed = {influence: within for influence, within in landings.items() if within}
     named = (*waiting, *removing, *beside, *bursts, *stops, *queues, *landed)
     changing = [influence for influence in touching if influence not in named]
     if changing:
-        return _open(finding, changing[0], unplaced(design), resized.get(changing[0], ()))
+        return _open(finding, changing[0], unplaced(design), _resizers(design, finding.of, changing[0]))
     stated = [_named(ONLY_REMOVES, MANY_REMOVE, removing)] if removing else []
     stated += [NO_WAIT.format(influence.path) for influence in waiting]
     stated += [NO_QUEUE.format(f"the link {name}") for name in dict.fromkeys(i.name for i in queues)]
     stated += [STEADY.format(influence.path) for influence in bursts]
     stated += [NOBODY_GOES.format(influence.path) for influence in stops]
-    stated += dict.fromkeys(LANDED.format(i.name, " and ".join(loops)) for i, loops in landed.items())
+    stated += dict.fromkeys(landed.values())
     stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []
     held_regardless = {influence.path for influence in beside}
     paths = dict.fromkeys(path for name in dict.fromkeys(finding.of) for path in unread.get(name, ()))
@@ -250,16 +250,21 @@ def _touching(
 
 def _resizers(design: Design, names: Iterable[str], influence: PossibleInfluence) -> tuple[str, ...]:
     """Returns the loops of these names that choose how many members come or go as an influence says."""
-    loops = [name for name in names if name in design.loops]
+    loops = [name for name in names if name in design.loops and influence.kind == "members"]
     return tuple(name for name in loops if influence.words & set(words_of_entry(design, name)))
 
 
-def _lands_after(design: Design, influence: PossibleInfluence, name: str) -> bool:
-    """Decides whether a loop states that its commands land, and not before members have come or gone."""
-    timescale = design.loops[name].timescale
-    lands = timescale.lands if timescale is not None else None
-    takes = (design.components[influence.name].takes or {}).get(influence.key.partition(".")[2])
-    return lands is not None and takes is not None and lands.high >= takes.high
+def _landing(design: Design, finding: Finding, influence: PossibleInfluence) -> str:
+    """Returns that members come and go within `lands` of the loops that choose their number; empty where one does not
+    state it as long.
+    """
+    loops = _resizers(design, finding.of, influence)
+    takes = (design.components[influence.name].takes or {})[influence.key.partition(".")[2]] if loops else None
+    timescales = [design.loops[name].timescale for name in loops]
+    within = [
+        t is not None and t.lands is not None and takes is not None and t.lands.high >= takes.high for t in timescales
+    ]
+    return LANDED.format(influence.name, " and ".join(loops)) if loops and all(within) else ""
 
 
 def _open(

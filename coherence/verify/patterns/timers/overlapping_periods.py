@@ -114,11 +114,9 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
             return QUESTION.undecided(f"{needs}: {message}", places, of)
         assumed = (*apiece, *_started_beside(subject, timer), *lasts.assumptions)
         return QUESTION.proved(message, places, of, evidence, margin=longest < shortest, assumptions=assumed)
-    if known <= shortest:
-        return QUESTION.undecided(f"needs {lasts.missing}: {timer.name} starts {name} every {every}", places, of)
-    if _over_a_life(subject, timer, known) and _each_starts_it(subject, timer, name)[1]:
-        needs = f"needs whether {name} ends with the member that starts it (one of its own activities does)"
-        return QUESTION.undecided(f"{needs}: {timer.name} starts it every {every}", places, of)
+    missing = lasts.missing if known <= shortest else _goes_on(subject, timer, name, known)
+    if missing:
+        return QUESTION.undecided(f"needs {missing}: {timer.name} starts {name} every {every}", places, of)
     span = between(lasts.reached) if lasts.inside else str(takes)
     certain = apart.latest is not None and lasts.reached.earliest > apart.latest
     verb = "takes" if certain else "may take"
@@ -135,13 +133,16 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
     )  # fmt: skip
 
 
-def _over_a_life(subject: Subject, timer: Timer, known: Fraction) -> bool:
-    """Decides whether two run at once over the end alone of a life of what the timer counts from."""
+def _goes_on(subject: Subject, timer: Timer, name: str, known: Fraction) -> str:
+    """Returns what is open where each member starts one of its own, and two would run at once over the end of a life of
+    the member alone: whether the first goes on then.
+    """
     from coherence.verify.events.periods import periods
 
-    assert timer.then is not None
-    in_one_life = periods(subject.design, timer, without=f"{timer.then.subject} ends")
-    return all(known <= period.earliest for period in in_one_life)
+    in_one_life = periods(subject.design, timer, without=f"{name} ends")
+    over_a_life = all(known <= period.earliest for period in in_one_life)
+    question = f"whether {name} ends with the member that starts it (one of its own activities does)"
+    return question if over_a_life and _each_starts_it(subject, timer, name)[1] else ""
 
 
 def _each_starts_it(subject: Subject, timer: Timer, name: str) -> tuple[str, tuple[str, ...]]:
