@@ -199,10 +199,14 @@ def _weighed(
     stated += [NOBODY_GOES.format(influence.path) for influence in stops]
     stated += dict.fromkeys(landed.values())
     stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []
-    held_regardless = {influence.path for influence in beside}
-    paths = dict.fromkeys(path for name in dict.fromkeys(finding.of) for path in unread.get(name, ()))
-    stated += [UNREAD.format(path) for path in paths if path not in held_regardless]
+    stated += [UNREAD.format(path) for path in _unread_paths(finding, unread, {i.path for i in beside})]
     return replace(finding, assumptions=(*finding.assumptions, *stated)) if stated else finding
+
+
+def _unread_paths(finding: Finding, unread: Mapping[str, Sequence[str]], without: Collection[str]) -> list[str]:
+    """Returns the values of the policies of a finding that no question reads."""
+    paths = dict.fromkeys(path for name in dict.fromkeys(finding.of) for path in unread.get(name, ()))
+    return [path for path in paths if path not in without]
 
 
 def _named(of_one: str, of_several: str, influences_of_kind: Sequence[PossibleInfluence]) -> str:
