@@ -47,10 +47,19 @@ def _read_name(node: Node, reading: Reading) -> Word | None:
         reading.problem(
             leaf.place,
             f"'{units.shorten(leaf.text)}' is not a name",
-            "names are lower-case letters, digits and _, starting with a letter",
+            f"a time in which so many may happen is `window: {leaf.text}`"
+            if _is_duration(leaf.text)
+            else "names are lower-case letters, digits and _, starting with a letter",
         )
         return None
     return Word(leaf.text, leaf.place) if leaf else None
+
+
+def _is_duration(text: str) -> bool:
+    try:
+        return units.quantity(text)[1] == units.SECOND
+    except UnitError:
+        return False
 
 
 NAME_KIND: Kind[Word] = Kind(
