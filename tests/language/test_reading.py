@@ -214,6 +214,7 @@ def test_all_mistakes_come_at_once_each_with_place_value_and_remedy() -> None:
         ("coherence: 1\nloops: 3", "a mapping of names expected, '3' found", "name: {...}"),
         ("coherence: 1\nloops: {Hpa: {}}", "'Hpa' is not a name", "lower-case"),
         ("coherence: 1\nloops: {hpa-web: {}}", "'hpa-web' is not a name", "lower-case"),
+        ("coherence: 1\nlimits: {rate: {per: 1 min}}", "'1 min' is not a name", "window: 1 min"),
         ("coherence: 1\ncomponents: {größe: {}}", "'größe' is not a name", "lower-case"),
         ("coherence: 1\nloops: {a: 3}", "a mapping expected, '3' found", "objective"),
         ("coherence: 1\nloops.a.layer: safety", "unknown key 'loops.a.layer'", "`loops: {a: {layer: ...}}`"),

@@ -76,7 +76,6 @@ def test_what_is_no_duration_is_a_problem(text: str, message: str) -> None:
         (PERIOD, "0 s", "'0 s' is not above zero"),
         (WHOLE, "2.5", "'2.5' is no whole number"),
         (NAME_KIND, "Pool", "'Pool' is not a name"),
-        (NAME_KIND, "1 min", "a time in which so many may happen is `window: 1 min`"),
         (word("up", "down"), "left", "'left' is not one of up, down"),
     ],
 )
