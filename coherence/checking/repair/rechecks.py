@@ -11,6 +11,7 @@ repair, the nearest one is searched.  Edits that relax a promise or add hardware
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -284,14 +285,14 @@ def proves(
 ) -> bool:  # fmt: skip
     """Returns whether the question of a conflict now answers `proved` about its policies, and nothing else.
 
-    A proof about the same names that stood beside the conflict is about something else.  A conflict about promises is
-    over where these are proved: after an edit another policy may be what keeps them.
+    A proof about the same names that stood beside the conflict is about something else; one more of them is not.
+    A conflict about promises is over where these are proved: after an edit another policy may be what keeps them.
     """
     owed = set(finding.of).intersection(promises) or set(finding.of)
     about = [f for f in _same(finding, after) if owed <= set(f.of)]
-    beside = {key_of(f) for f in before if f.verdict is Verdict.PROVED}
+    beside = Counter(key_of(f) for f in before if f.verdict is Verdict.PROVED)
     proved = all(f.verdict is Verdict.PROVED and f.evidence.grade is Grade.PROVED for f in about)
-    return proved and any(key_of(f) not in beside for f in about)
+    return proved and bool(Counter(key_of(f) for f in about) - beside)
 
 
 def _same(finding: Finding, after: Sequence[Finding]) -> list[Finding]:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval, least
 from coherence.verify.calls.compositions import Algebra
-from coherence.verify.calls.retry_policies import RetryPolicy, longest_end
+from coherence.verify.calls.retry_policies import RetryPolicy, known_end, longest_end
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class AnswerTime:
     all calls that the bound adds up.  `silent`: the things on the way whose own time is not stated and counts as 0 s;
     `open`: what keeps it from having a bound; `unordered`: the callers whose calls have no order that is said.
     `plain`: as the least, of runs in which no try fails, so that no fallback is the sooner; `lost`: of a call of which
-    no try can succeed in these, when it ends.
+    no try can succeed in these, when it ends.  `given_up`: of a call whose tries may all hang, its end where they do.
     """
 
     least: Fraction = ZERO
@@ -39,6 +39,7 @@ class AnswerTime:
     unordered: tuple[str, ...] = ()
     plain: Fraction = ZERO
     lost: DurationInterval | None = None
+    given_up: Fraction | None = None
 
 
 UNSTATED = AnswerTime()
@@ -72,6 +73,7 @@ def answer_time(
         unordered=_each((*([] if ordered else [name]), *calls.unordered)),
         plain=max(low, calls.plain),
         lost=None,
+        given_up=None,
     )
 
 
@@ -91,6 +93,7 @@ def through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
     if bound is not None and bound != time.bound:
         bound = whole.high  # a second copy may be on its way
     hopeless = limit.high is not None and time.plain > limit.high
+    hangs = not time.stated or time.most > limit.low
     return replace(
         time,
         least=min(time.least, limit.low),
@@ -101,6 +104,7 @@ def through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
         inside=inside,
         plain=min(time.plain, limit.low),
         lost=DurationInterval(limit.low, longest_end(plan)) if hopeless else None,
+        given_up=known_end(plan) if hangs and not plan.streams else None,
     )
 
 
@@ -161,13 +165,25 @@ def _some(parts: Sequence[AnswerTime]) -> AnswerTime:
 
 
 def _after_failure(parts: Sequence[AnswerTime]) -> AnswerTime:
-    """Returns the time of a call with fallbacks: made where it cannot succeed, the sooner where it fails at once."""
+    """Returns the time of a call with fallbacks: made where it cannot succeed, the sooner where it fails at once.
+
+    Where its tries may hang, the answer of a fallback comes after they are given up.
+    """
     time, *fallbacks = parts
     for other in fallbacks:
         if time.lost is not None:
             failed = replace(time, bound=time.lost.high, silent=(), open=(), unordered=())
             time = replace(_in_turn([failed, other]), lost=_later(time.lost, other.lost))
+        elif time.given_up is not None and other.stated:
+            time = _or_after(time, time.given_up, other)
     return replace(time, least=min(part.least for part in parts))
+
+
+def _or_after(time: AnswerTime, given_up: Fraction, other: AnswerTime) -> AnswerTime:
+    """Returns the time of a call whose answer is its own, or, once it is given up, that of its fallback."""
+    later = _in_turn([replace(time, most=given_up, bound=given_up), other])
+    ended = None if other.given_up is None else given_up + other.given_up
+    return replace(later, bound=_most([time.bound, later.bound]), plain=time.plain, given_up=ended)
 
 
 def _later(one: DurationInterval, other: DurationInterval | None) -> DurationInterval | None:

@@ -19,7 +19,7 @@ from coherence.verify.calls.attempts import ZERO, nice_above
 from coherence.verify.calls.call_graph import NO_WAIT, CallTree, Enclosure, call_tree, own_times, sent_again
 from coherence.verify.calls.claims import Numbers, at_most
 from coherence.verify.calls.repairs import longer, offered, waits, with_limit
-from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.calls.retry_policies import RetryPolicy, retry_end
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,15 @@ class AnswerWait:
         return {**least, **most, "a try": (self.around.limit.low, "s")}
 
 
+def whole_answer(plan: RetryPolicy) -> Enclosure | None:
+    """Returns the deadline of a call whose tries wait for bytes alone: the whole answer is to come before it."""
+    whole = plan.call.deadline
+    if not plan.streams or plan.deadline is None or not isinstance(whole, Quantity) or plan.call.per_try is None:
+        return None
+    text = f"{plan.name} is given up after {whole}"
+    return Enclosure(plan.name, plan.callee, plan.deadline, whole.place, text)
+
+
 def serving_time(question: Question, subject: Subject, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
     """Answers whether what waits leaves a thing the time that it says it needs, its calls included."""
     work = tree.work.get(around.inside)
@@ -75,8 +84,19 @@ def serving_time(question: Question, subject: Subject, tree: CallTree, around: E
             yield _too_short(question, subject, waiting)
     elif unknown is not None:
         yield question.undecided(*unknown, waiting.of)
-    elif time.stated:
+    elif time.stated and not _tried_too_long(tree, waiting):
         yield _in_time(question, subject, waiting)
+
+
+def _tried_too_long(tree: CallTree, waiting: AnswerWait) -> bool:
+    """Decides whether an answer may come of a later try after the limit, of which the tries inside are told."""
+    inside = (plan for plan in tree.plans if plan.name in waiting.time.inside and plan.retries and plan.limit)
+    return any(
+        plan.limit.low < tree.work[plan.callee].answer.most
+        and ((end := retry_end(plan)) is None or end > waiting.around.limit.low)
+        for plan in inside
+        if plan.limit is not None and any(cause.name == "timeout" for cause in plan.causes)
+    )
 
 
 def _waiting(subject: Subject, around: Enclosure, time: AnswerTime) -> AnswerWait:

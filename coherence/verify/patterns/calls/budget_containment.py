@@ -46,7 +46,7 @@ from coherence.verify.patterns.calls._cold_start import cold_start
 from coherence.verify.patterns.calls._contradictory_limits import contradiction
 from coherence.verify.patterns.calls._inner_budget import cycles, inner_budget, outlived, single_tries
 from coherence.verify.patterns.calls._own_budget import own_budget
-from coherence.verify.patterns.calls._serving_time import serving_time
+from coherence.verify.patterns.calls._serving_time import serving_time, whole_answer
 
 SHORTENS = frozenset({"fail"})  # no try takes longer where others fail at once
 QUESTION = Question("COH201", "budget-containment", "ai.04 runtime control coherence", regardless=SHORTENS)
@@ -59,8 +59,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
     tree = call_tree(subject.design)
     for plan in tree.plans:
         yield from _no_retry(subject, plan) or _own(subject, plan)
-        if (around := enclosure_of(plan)) is not None:
-            yield from serving_time(QUESTION, subject, tree, around)
+        for around in (enclosure_of(plan), whole_answer(plan)):
+            if around is not None:
+                yield from serving_time(QUESTION, subject, tree, around)
         yield from cold_start(QUESTION, subject, plan)
     for enclosure in enclosures(subject.design, tree):
         own = () if enclosure.plan is not None else serving_time(QUESTION, subject, tree, enclosure)
