@@ -157,6 +157,8 @@ def decide(system: StepSystem) -> StepLap | Rest | None:
         if run is None:
             return first[0] if first else None
         first, rests = first or list(run.laps[:1]), rests or run.rests
+        if first and rests:
+            break  # no further piece says more
         scripts += [_script(system, name, (sample, cell), run.acting)] if not first else []
     return replace(first[0], everywhere=not rests) if first else Rest(tuple(scripts))
 
@@ -195,8 +197,7 @@ def _cells(system: StepSystem, lattice: Sequence[Affine]) -> tuple[str, list[tup
     name, span = (FRACTION, Interval(Fraction(0), system.step)) if fraction else system.opened or ("", EVERYTHING)
     roots: set[Fraction] = set()
     reachable = [*lattice, *map(lift, _anchored(system))]
-    for number in reachable:
-        here = number if fraction else lift(number.value)
+    for here in reachable if fraction else map(lift, dict.fromkeys(number.value for number in reachable)):
         try:
             roots |= {root for root in _roots(system, name, here) if _within(span, root)}
         except (NotExactError, ZeroDivisionError):
