@@ -6,6 +6,7 @@ from the start; the answer is the same, only later.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -95,17 +96,19 @@ def _alone(lines: Sequence[str], owners: Sequence[Unit | None], touched: Iterabl
 
 
 def _entries(text: str, touched: Sequence[Unit], file: str) -> Design | None:
-    """Returns a design of the touched entries alone; None where the text has others."""
+    """Returns a design of the touched entries alone; None where the text has others, or another order."""
     try:
         (root_document,) = document.read_text(text, file)
         assert isinstance(root_document.root, Table)
         entries = design_from_table(root_document.root, file=file, text=text, whole=False)
     except (InputError, ValueError):
         return None
-    names = {(section, name) for section in SECTIONS for name in entries_of(entries, section)}
-    calls = sum(unit.section == "calls" for unit in touched)
-    wanted = {(unit.section, unit.name) for unit in touched if unit.section != "calls"}
-    return entries if names == wanted | {("calls", n) for n in range(calls)} else None
+    calls = itertools.count()
+    wanted = [(u.section, next(calls) if u.section == "calls" else u.name) for u in touched]
+    same = all(  # in the same order: loops of one rank act as they are declared
+        list(entries_of(entries, section)) == [name for of, name in wanted if of == section] for section in SECTIONS
+    )
+    return entries if same else None
 
 
 def _put(previous: Design, touched: Sequence[Unit], entries: Design, text: str) -> Design:

@@ -68,6 +68,13 @@ def test_what_is_no_edit_inside_entries_is_left_to_the_whole_text(old: str, new:
     assert reread_entries(read_text(TEXT, READ), TEXT.replace(old, new)) is None
 
 
+def test_entries_that_change_places_are_read_in_their_order() -> None:
+    one, other = "  a: {from: web starts, after: 3 s}", "  b: {from: db starts, after: 4 s}"
+    text = TEXT.replace(one, "first").replace(other, one).replace("first", other)
+    assert list(read_text(text, READ).timers) == ["b", "a"]
+    assert reread_entries(read_text(TEXT, READ), text) is None
+
+
 def test_an_edited_entry_that_does_not_fit_is_refused_as_in_the_whole_text() -> None:
     text = TEXT.replace("load > 3", "load > 3 and web.size + 1 s > 2")
     with pytest.raises(InputError) as refused:

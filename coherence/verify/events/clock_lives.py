@@ -1,18 +1,21 @@
-"""Computes how far apart a clock ticks that counts from the start of a thing: in one life of it, and over its end.
+"""Computes how far apart a clock ticks that begins anew: in one life of what it counts from, and over the end of one.
 
-A clock that counts from the start of a member ends and begins with it.  Other timers that end the member, and the time
-that its whole life takes, say when.
+A clock that counts from the start of a member ends and begins with it.  Timers and loops that end the member or what it
+runs on, and the time that its whole life takes, say when.  One that counts from another event begins anew where that
+comes again, and each with what renews it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.language.design import Design, Timer
+from coherence.language.design import Component, Design, Timer
 from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.roles import whole_life
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import FiringWindow
 from coherence.verify.timers.recurrences import away_for, comes_back
@@ -21,19 +24,22 @@ from coherence.verify.timers.recurrences import away_for, comes_back
 @dataclass(frozen=True)
 class MemberLife:
     """How long a member lives where one thing ends it (None: at any time), how long it is away then, and whether that
-    comes in every life which nothing else ends before.
+    comes in every life which nothing else ends before.  `whole`: what the member does ends with it.
     """
 
     lasts: FiringWindow | None
     away: Fraction
     sure: bool
+    whole: bool = False
 
 
 def ends_thing(timer: Timer, thing: str) -> bool:
     """Decides whether what a timer does ends a thing."""
-    words = timer.then.text.split() if timer.then is not None else []
-    ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))
-    return ends and words[1:2] == [thing]
+    if timer.then is None:
+        return False
+    words = timer.then.text.split()
+    ends = action_in(timer.then.text) == ENDS or takes_back(timer.then.text) or words[1:] in (["ends"], ["end"])
+    return ends and (words[:1] if timer.then.kind == "ends" else words[1:2]) == [thing]
 
 
 def within_lives(design: Design, timer: Timer, period: FiringWindow, starts: str) -> Iterator[FiringWindow]:
@@ -52,26 +58,81 @@ def within_lives(design: Design, timer: Timer, period: FiringWindow, starts: str
         whole = len(shortest) == len(lives) and second.latest is not None
         always = whole and all(lasts.earliest >= (second.latest or 0) for lasts in shortest)
         yield period if always else FiringWindow(period.earliest, None)
-    for life in lives if timer.start is None or starts != timer.start.thing else ():
+    own = timer.start is not None and starts == timer.start.thing
+    for life in (life for life in lives if not (own and life.whole)):
         if life.lasts is None or life.lasts.latest is None or life.lasts.latest >= first.window.earliest:
             yield FiringWindow(first.window.earliest + life.away, None)  # a life may end right after a tick
 
 
-def _lives(design: Design, timer: Timer) -> Iterator[MemberLife]:
-    """Yields what ends the thing from whose start a clock counts, and brings it back."""
+def unsaid_return(design: Design, timer: Timer) -> str:
+    """Returns what ends and of which nothing says whether it comes back, where a clock counts from its start; or ""."""
+    component = _counted_from(design, timer)
+    if component is None or comes_back(component) is not None or begun_by_timers(design, component.name):
+        return ""
+    return component.name if any(_ended(design, timer, component, returns=True)) else ""
+
+
+def begun_by_timers(design: Design, thing: str) -> bool:
+    """Decides whether a timer starts a thing."""
+    begins = (timer.then for timer in design.timers.values() if timer.then is not None and not firing.never(timer))
+    return any(then.kind == "starts" and then.thing == thing for then in begins)
+
+
+def _counted_from(design: Design, timer: Timer) -> Component | None:
+    """Returns the thing from whose start a timer counts."""
     start = timer.start
-    if start is None or start.kind != "starts" or start.activity or start.of or start.thing not in design.components:
-        return
-    component = design.components[start.thing]
-    returns, away = comes_back(component) is True, away_for(component) or Fraction(0)
+    whole = start is not None and start.kind == "starts" and not start.activity and not start.of
+    return design.components.get(start.thing) if whole and start is not None else None
+
+
+def _lives(design: Design, timer: Timer) -> Iterator[MemberLife]:
+    """Yields what begins a clock anew: what ends the thing from whose start it counts, and brings it back, its start
+    that comes again, and its renewals.
+    """
+    component = _counted_from(design, timer)
+    if component is not None:
+        again = begun_by_timers(design, component.name)
+        yield from _ended(design, timer, component, returns=again or comes_back(component) is True)
+    if timer.start is not None:
+        again = _begun_again(design, graph.key_of(timer.start, design), timer.name)
+        yield from (replace(life, whole=component is not None) for life in again)
+    if isinstance(timer.renew, Quantity):
+        yield MemberLife(FiringWindow(timer.renew.low, timer.renew.high), Fraction(0), sure=True)
+    elif timer.renew is not None:
+        yield MemberLife(None, Fraction(0), sure=False)
+
+
+def _begun_again(design: Design, event: str, clock: str) -> Iterator[MemberLife]:
+    """Yields how an event comes again: after a round that leads back to it, or whenever another clock brings it."""
+    links_to = graph.event_graph(design)
+    rounds = event_ways.rounds(event, links_to)
+    for chain in rounds:
+        lifted = any(link.kind == "timer" and design.timers[link.name].unless is not None for link in chain)
+        sure = not lifted and not any(link.kind == graph.MAY_END for link in chain)
+        yield MemberLife(orders.total(chain), Fraction(0), sure)
+    for chain in event_ways.chains(event, links_to) if not rounds else ():
+        timers = (design.timers[link.name] for link in chain if link.kind == "timer" and link.name != clock)
+        if any(timer.every is not None for timer in timers):
+            yield MemberLife(None, Fraction(0), sure=False)
+
+
+def _ended(design: Design, timer: Timer, component: Component, *, returns: bool) -> Iterator[MemberLife]:
+    """Yields what ends a thing or what it runs on, where that brings it back or it `returns`."""
+    host = component.runs_on.text if component.runs_on is not None else ""
+    away = away_for(component) or Fraction(0)
     for other in design.timers.values():
-        again = firing.begins_again(other)
-        if other.name == timer.name or not ends_thing(other, start.thing) or not (again or returns):
+        ended = next((thing for thing in (component.name, host) if thing and ends_thing(other, thing)), None)
+        again = ended == component.name and firing.begins_again(other)
+        if ended is None or other.name == timer.name or firing.never(other) or not (again or returns):
             continue
-        fires = firing.firing(other) if firing.counts_from_start(other, start.thing) else None
-        if not firing.never(other):
-            yield MemberLife(fires.window if fires else None, Fraction(0) if again else away, other.unless is None)
-    life = whole_life(design, start.thing)
+        own = ended == component.name and firing.counts_from_start(other, ended)
+        fires = firing.firing(other) if own else None
+        sure, back = own and other.unless is None, Fraction(0) if again else away
+        yield MemberLife(fires.window if fires else None, back, sure, whole=True)
+    evicted = {loop.evicted for loop in design.loops.values()}
+    if returns and not evicted.isdisjoint({component.name, host} - {""}):
+        yield MemberLife(None, away, sure=False, whole=True)
+    life = whole_life(design, component.name)
     if life and returns:
         span = (component.takes or {})[life]
-        yield MemberLife(FiringWindow(span.low, span.high), away, sure=True)
+        yield MemberLife(FiringWindow(span.low, span.high), away, sure=True, whole=True)

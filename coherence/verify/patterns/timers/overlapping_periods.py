@@ -4,8 +4,8 @@
 A timer `every: T` (or one that fires `after: T` from its own last firing, from the start of the activity, or through
 other timers from itself) that starts an activity, against the longest time that the activity takes; `jitter` moves a
 start so far, early or late.  Where it may last longer than the shortest time between two starts, the next start comes
-while the last one still runs: in every run where it always does, in some where it may.  Equality touches: a stated
-worst case against a clock (a warning).  A timer that counts misses, or waits for the end of the activity (`from: ...
+while the last one still runs: in every run where it always does, in some where it may.  A clock begins anew with what
+it counts from, and with what renews it.  Equality touches: a stated worst case against a clock (a warning).  A timer that counts misses, or waits for the end of the activity (`from: ...
 ends`), starts nothing twice.
 
 ## Why it hurts
@@ -46,6 +46,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.events.graph import EventLink, lasting, values
 from coherence.verify.events.orders import between
 from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.timers import firing
 from coherence.verify.timers.firing import FiringWindow
 
 QUESTION = Question("COH246", "overlapping-periods", "ai.04 runtime control coherence")
@@ -92,6 +93,7 @@ def _written(timer: Timer, apart: FiringWindow) -> str:
 
 
 def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity, lasts: EventLink) -> Finding:
+    from coherence.verify.events.clock_lives import unsaid_return
     from coherence.verify.events.periods import brought_by
 
     assert timer.then is not None
@@ -110,6 +112,9 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
         message = f"{name} is over before {timer.name} starts it again: {span} of {every}"
         evidence = arithmetic(numbers, certificate=script)
         needs, apiece = _each_starts_it(subject, timer, name)
+        thing = unsaid_return(subject.design, timer)
+        if thing not in ("", timer.then.thing) and not needs and longest > _first(timer):
+            needs = f"needs `returns` of {thing}: whether it comes back, and begins {timer.name} anew"
         if needs:
             return QUESTION.undecided(f"{needs}: {message}", places, of)
         assumed = (*apiece, *_started_beside(subject, timer), *lasts.assumptions)
@@ -143,6 +148,12 @@ def _goes_on(subject: Subject, timer: Timer, name: str, known: Fraction) -> str:
     over_a_life = all(known <= period.earliest for period in in_one_life)
     question = f"whether {name} ends with the member that starts it (one of its own activities does)"
     return question if over_a_life and _each_starts_it(subject, timer, name)[1] else ""
+
+
+def _first(timer: Timer) -> Fraction:
+    """Returns the least time from what a timer counts from to its first firing."""
+    fires = firing.firing(timer)
+    return fires.window.earliest if fires is not None else Fraction(0)
 
 
 def _each_starts_it(subject: Subject, timer: Timer, name: str) -> tuple[str, tuple[str, ...]]:
