@@ -30,7 +30,8 @@ def machine(
     `fed`: another server computes its prompts.
     """
     numbers = numbers_of(component, notes)
-    wrong = [*_fractions(component, numbers), *_without_effect(component, numbers, fed=fed)]
+    wrong = [*_no_numbers(component, numbers)]
+    wrong = wrong or [*_fractions(component, numbers), *_without_effect(component, numbers, fed=fed)]
     problems += wrong
     if wrong:
         return None
@@ -79,6 +80,13 @@ def _step(numbers: Numbers) -> StepTime:
     )
 
 
+def _no_numbers(component: Component, numbers: Numbers) -> Iterator[Problem]:
+    """Yields a problem for each key that is no number: an expression, or missing."""
+    for key in (*WHOLE, *TIMES):
+        if key not in numbers:
+            yield Problem(_place(component, key), f"{key} of {component.name} is no number", "write one")
+
+
 def _fractions(component: Component, numbers: Numbers) -> Iterator[Problem]:
     for key in WHOLE:
         if numbers[key] != int(numbers[key]):
@@ -116,4 +124,4 @@ def _open(name: str, numbers: Numbers) -> Iterator[str]:
 
 def _place(component: Component, key: str) -> Place:
     stated = component.copies if key == "copies" else component.constants.get(key)
-    return stated.place if isinstance(stated, Quantity) else component.place
+    return stated.place if stated is not None else component.place

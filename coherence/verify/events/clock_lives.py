@@ -67,15 +67,16 @@ def within_lives(design: Design, timer: Timer, period: FiringWindow, starts: str
 def unsaid_return(design: Design, timer: Timer) -> str:
     """Returns what ends and of which nothing says whether it comes back, where a clock counts from its start; or ""."""
     component = _counted_from(design, timer)
-    if component is None or comes_back(component) is not None or begun_by_timers(design, component.name):
+    if component is None or comes_back(component) is not None or _begun_by_others(design, timer):
         return ""
     return component.name if any(_ended(design, timer, component, returns=True)) else ""
 
 
-def begun_by_timers(design: Design, thing: str) -> bool:
-    """Decides whether a timer starts a thing."""
-    begins = (timer.then for timer in design.timers.values() if timer.then is not None and not firing.never(timer))
-    return any(then.kind == "starts" and then.thing == thing for then in begins)
+def _begun_by_others(design: Design, timer: Timer) -> bool:
+    """Decides whether another timer brings the event that a clock counts from."""
+    start = graph.key_of(timer.start, design) if timer.start is not None else ""
+    others = (other for other in design.timers.values() if other.name != timer.name and not firing.never(other))
+    return any(other.then is not None and graph.key_of(other.then, design) == start for other in others)
 
 
 def _counted_from(design: Design, timer: Timer) -> Component | None:
@@ -91,11 +92,11 @@ def _lives(design: Design, timer: Timer) -> Iterator[MemberLife]:
     """
     component = _counted_from(design, timer)
     if component is not None:
-        again = begun_by_timers(design, component.name)
+        again = _begun_by_others(design, timer)
         yield from _ended(design, timer, component, returns=again or comes_back(component) is True)
     if timer.start is not None:
-        again = _begun_again(design, graph.key_of(timer.start, design), timer.name)
-        yield from (replace(life, whole=component is not None) for life in again)
+        begun = _begun_again(design, graph.key_of(timer.start, design), timer.name)
+        yield from (replace(life, whole=component is not None) for life in begun)
     if isinstance(timer.renew, Quantity):
         yield MemberLife(FiringWindow(timer.renew.low, timer.renew.high), Fraction(0), sure=True)
     elif timer.renew is not None:
@@ -107,12 +108,15 @@ def _begun_again(design: Design, event: str, clock: str) -> Iterator[MemberLife]
     links_to = graph.event_graph(design)
     rounds = event_ways.rounds(event, links_to)
     for chain in rounds:
-        lifted = any(link.kind == "timer" and design.timers[link.name].unless is not None for link in chain)
+        timers = [design.timers[link.name] for link in chain if link.kind == "timer"]
+        if any(timer.name == clock for timer in timers):
+            continue  # its own tick: that is what it counts its next one from
+        lifted = any(timer.unless is not None for timer in timers)
         sure = not lifted and not any(link.kind == graph.MAY_END for link in chain)
         yield MemberLife(orders.total(chain), Fraction(0), sure)
     for chain in event_ways.chains(event, links_to) if not rounds else ():
-        timers = (design.timers[link.name] for link in chain if link.kind == "timer" and link.name != clock)
-        if any(timer.every is not None for timer in timers):
+        timers = [design.timers[link.name] for link in chain if link.kind == "timer"]
+        if any(timer.every is not None and timer.name != clock for timer in timers):
             yield MemberLife(None, Fraction(0), sure=False)
 
 

@@ -49,6 +49,7 @@ def test_a_step_reads_the_experts_that_its_tokens_choose() -> None:
         ("transfer_time: 1 ms", "transfer_time of engine changes nothing here"),
         ("experts: 8, experts_per_token: 9, experts_time: 1 ms", "experts of a token"),
         ("max_num_seqs: 4000", "max_num_batched_tokens"),
+        ("experts: 2 * engine.max_num_seqs", "experts of engine is no number"),
         ("admits_whole: 0.5", "admits_whole of engine .=0.5. is no whole number"),
     ],
 )

@@ -4,9 +4,10 @@
 A timer `every: T` (or one that fires `after: T` from its own last firing, from the start of the activity, or through
 other timers from itself) that starts an activity, against the longest time that the activity takes; `jitter` moves a
 start so far, early or late.  Where it may last longer than the shortest time between two starts, the next start comes
-while the last one still runs: in every run where it always does, in some where it may.  A clock begins anew with what
-it counts from, and with what renews it.  Equality touches: a stated worst case against a clock (a warning).  A timer that counts misses, or waits for the end of the activity (`from: ...
-ends`), starts nothing twice.
+while the last one still runs: in every run where it always does, in some where it may.
+A clock begins anew with what it counts from, and with what renews it.  Equality touches: a stated worst case against a
+clock (a warning).  A timer that counts misses, or waits for the end of the activity (`from: ... ends`), starts nothing
+twice.
 
 ## Why it hurts
 Two saves write at once, or a save is skipped and nobody says so; a job that is due every five minutes and takes seven
@@ -93,7 +94,6 @@ def _written(timer: Timer, apart: FiringWindow) -> str:
 
 
 def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity, lasts: EventLink) -> Finding:
-    from coherence.verify.events.clock_lives import unsaid_return
     from coherence.verify.events.periods import brought_by
 
     assert timer.then is not None
@@ -112,12 +112,9 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
         message = f"{name} is over before {timer.name} starts it again: {span} of {every}"
         evidence = arithmetic(numbers, certificate=script)
         needs, apiece = _each_starts_it(subject, timer, name)
-        thing = unsaid_return(subject.design, timer)
-        if thing not in ("", timer.then.thing) and not needs and longest > _first(timer):
-            needs = f"needs `returns` of {thing}: whether it comes back, and begins {timer.name} anew"
         if needs:
             return QUESTION.undecided(f"{needs}: {message}", places, of)
-        assumed = (*apiece, *_started_beside(subject, timer), *lasts.assumptions)
+        assumed = (*apiece, *_left_out(subject, timer, longest), *lasts.assumptions)
         return QUESTION.proved(message, places, of, evidence, margin=longest < shortest, assumptions=assumed)
     missing = lasts.missing if known <= shortest else _goes_on(subject, timer, name, known)
     if missing:
@@ -150,10 +147,17 @@ def _goes_on(subject: Subject, timer: Timer, name: str, known: Fraction) -> str:
     return question if over_a_life and _each_starts_it(subject, timer, name)[1] else ""
 
 
-def _first(timer: Timer) -> Fraction:
-    """Returns the least time from what a timer counts from to its first firing."""
-    fires = firing.firing(timer)
-    return fires.window.earliest if fires is not None else Fraction(0)
+def _left_out(subject: Subject, timer: Timer, longest: Fraction) -> Iterator[str]:
+    """Yields what the proof takes for granted: nothing starts the activity beside, and, where nothing says whether it
+    does, what the timer counts from does not come back.
+    """
+    from coherence.verify.events.clock_lives import unsaid_return
+
+    thing, fires = unsaid_return(subject.design, timer), firing.firing(timer)
+    late = fires is not None and longest <= fires.window.earliest
+    if thing and not late and timer.then is not None and timer.then.thing != thing:
+        yield f"{thing} does not come back where it has ended (`returns`)"
+    yield from _started_beside(subject, timer)
 
 
 def _each_starts_it(subject: Subject, timer: Timer, name: str) -> tuple[str, tuple[str, ...]]:
