@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.language.design import Loop
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
 from coherence.verify.facts.writers import initial
@@ -65,13 +66,15 @@ def _reached(facts: DesignFacts, thing: str, low: int, high: int) -> tuple[int, 
 def adders(facts: DesignFacts, there: Cluster) -> str | None:
     """Returns a loop that may add places of which the design does not say the kind."""
     own = {name for site in there.sites for name in site.name.split(", ")}
+    loops = facts.design.loops.values()
+    return next((x.name for x in loops if x.written.partition(".")[0] not in own and adds_nodes(x)), None)
+
+
+def adds_nodes(loop: Loop) -> bool:
+    """Decides whether a loop adds nodes, by its part or by the word for what it writes."""
     words = {word for node in NODE_WORDS for word in (node, node + "s")}
-    for loop in facts.design.loops.values():
-        thing = loop.written.partition(".")[0]
-        by_part = loop.part is not None and loop.part.text.startswith(ADDERS) and "down" not in loop.part.text
-        if thing not in own and (by_part or thing in words):
-            return loop.name
-    return None
+    by_part = loop.part is not None and loop.part.text.startswith(ADDERS) and "down" not in loop.part.text
+    return by_part or loop.written.partition(".")[0] in words
 
 
 def added_places_needed(loop: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,6 +18,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, scalers
 from coherence.verify.facts.limits import claims_on, narrowed
 from coherence.verify.jobs.capacity import alike, supplies
+from coherence.verify.jobs.count_ranges import adds_nodes
 from coherence.verify.jobs.job_kinds import waits_together
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -47,10 +48,14 @@ class Holders:
 
 @dataclass(frozen=True)
 class Supply:
-    """A capacity: how much there is of it, at which places that is said, and the quantity if it is one."""
+    """A capacity: how much there is of it at most and at least, where that is said, and the quantity if it is one.
+
+    `least` is as much as there is at most where something adds to it.
+    """
 
     name: str
     amount: Fraction
+    least: Fraction
     places: tuple[Place, ...]
     quantity: Quantity | None = None
 
@@ -62,8 +67,25 @@ def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterato
         supply_ = _supply(facts, path, resource)
         if supply_ is not None and sum(holder.most for holder in holders) > supply_.amount:
             yield _conflict(question, subject, facts, supply_, resource, holders)
-        elif supply_ is not None and not path:
-            yield from (f for one in holders if (f := _in_pieces(question, facts, supply_, resource, one)) is not None)
+        elif supply_ is not None:
+            pieces = (_in_pieces(question, facts, supply_, resource, one) for one in holders if not path)
+            found = [piece for piece in pieces if piece is not None]
+            yield from found or _where_least(question, supply_, resource, holders)
+
+
+def _where_least(question: Question, supply: Supply, resource: str, holders: list[Holders]) -> Iterator[Finding]:
+    """Yields that how much there is has to be known, where members hold more than its least."""
+    most, amount = sum((holder.most for holder in holders), Fraction(0)), holders[0].amount
+    if most > supply.least:
+        names = tuple(holder.component.name for holder in holders)
+        there = f"{amount(supply.least)} to {amount(supply.amount)} ({supply.name})"
+        needs = f"needs how much there is: all of {' and '.join(names)} hold {amount(most)} {resource} of {there}"
+        held, stated = (
+            [one.need.place for one in holders],
+            [place.labelled("so much is there") for place in supply.places],
+        )
+        places = (*held, *stated)
+        yield question.undecided(needs, places, names)
 
 
 def absences(question: Question, facts: DesignFacts) -> Iterator[Finding]:
@@ -184,7 +206,10 @@ def _supply(facts: DesignFacts, path: str, resource: str) -> Supply | None:
     if not amounts or any(not isinstance(many, Quantity | None) for _, many in amounts):
         return None
     total = sum((one.high * (many.high if isinstance(many, Quantity) else 1) for one, many in amounts), Fraction(0))
-    return Supply(f"all places ({resource})", total, tuple(one.place for one, _ in amounts))
+    least = sum((one.low * (many.low if isinstance(many, Quantity) else 1) for one, many in amounts), Fraction(0))
+    added = _is_added_to(facts, facts.design.places)
+    places = tuple(one.place for one, _ in amounts)
+    return Supply(f"all places ({resource})", total, total if added else least, places)
 
 
 def _of_thing(facts: DesignFacts, path: str) -> Supply | None:
@@ -198,10 +223,22 @@ def _of_thing(facts: DesignFacts, path: str) -> Supply | None:
     ):
         return None
     if members is None:
-        return Supply(path, amount, (facts.places[path],), facts.quantities.get(path))
+        least = facts.values[path].low
+        return Supply(
+            path, amount, amount if least is None else least, (facts.places[path],), facts.quantities.get(path)
+        )
     counted = facts.design.places.get(thing, {}).get("count")
     where = counted.place if isinstance(counted, Quantity) else facts.places[f"{thing}.copies"]
-    return Supply(f"all of {thing}", amount * (members.high or 0), (facts.places[path], where))
+    total, lowest = amount * (members.high or 0), (facts.values[path].low or 0) * (members.low or Fraction(0))
+    return Supply(
+        f"all of {thing}", total, total if _is_added_to(facts, (thing,)) else lowest, (facts.places[path], where)
+    )
+
+
+def _is_added_to(facts: DesignFacts, things: Collection[str]) -> bool:
+    """Decides whether a loop may add some of these things."""
+    loops = facts.design.loops.values()
+    return any(loop.written.partition(".")[0] in things or adds_nodes(loop) for loop in loops)
 
 
 def _conflict(
