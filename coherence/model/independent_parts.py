@@ -162,8 +162,9 @@ def _own(section: str, name: str | int, design: Design) -> frozenset[str]:
     shared = {str(name).partition(".")[0]} if section not in ("calls", "promises") else set()
     if section == "jobs":
         shared.add(JOBS)
-    if section in ("jobs", "placement") and _capacities(design):
-        shared.add(PLACES)
+    outside = section == "loops" and design.loops[str(name)].written.partition(".")[0] not in design.components
+    if (outside or section in ("jobs", "placement")) and _capacities(design):
+        shared.add(PLACES)  # what a loop writes outside the design may be how many nodes there are
     if section in ("calls", "promises") and _last_tries(design):
         shared.add(TRIES)
     return frozenset(shared)
@@ -236,6 +237,8 @@ def _context(design: Design, declared: frozenset[str]) -> Mapping[str, str]:
         ties.append([PLACES, *([JOBS] if design.jobs else []), *design.places])
         words = {word for one in design.places.values() for word in _texts(one)}
         ties.append([PLACES, *sorted(words & declared)])
+        offered = {f"<resource {key}>" for place in design.places.values() for key in place}
+        ties.append([PLACES, *sorted(offered)])
     for first, *rest in (tie for tie in ties if tie):
         for other in rest:
             _join(parent, first, other)

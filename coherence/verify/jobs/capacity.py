@@ -20,7 +20,7 @@ from coherence.language.words import MEMBERS
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import claims_on, with_caps
-from coherence.verify.facts.ranges import extremes, point, truth, with_ranges
+from coherence.verify.facts.ranges import extremes, hull, point, truth, with_ranges
 from coherence.verify.facts.tier_shares import tier_shares
 
 SET_BY_A_LOOP = "what the loop that sets {} makes of it"
@@ -255,10 +255,17 @@ def alike(facts: DesignFacts, supply: str) -> Interval | None:
 
 def _members(facts: DesignFacts, thing: str) -> Interval | None:
     """Returns how many members a thing has, or how many places of its kind there are; None where nothing says it."""
-    place = facts.design.places.get(thing, {}).get("count")
-    if place is None:
-        return copies(facts, thing)
-    return Interval(place.low, place.high) if isinstance(place, Quantity) else Interval(None, None)
+    places = facts.design.places.get(thing, {})
+    return place_count(facts, thing) if "count" in places else copies(facts, thing)
+
+
+def place_count(facts: DesignFacts, kind: str) -> Interval:
+    """Returns how many places of a kind there are, with those that loops add and remove; one where it is not said."""
+    stated, path = facts.design.places[kind].get("count"), f"{kind}.count"
+    if stated is not None and not isinstance(stated, Quantity):
+        return Interval(None, None)
+    own = point(Fraction(1)) if stated is None else Interval(stated.low, stated.high)
+    return hull([own, facts.values[path]]) if facts.written.get(path) else own
 
 
 def _free_of_members(total: Interval, members: Interval, taken: Fraction) -> tuple[Fraction | None, Fraction | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -65,9 +65,13 @@ def _reached(facts: DesignFacts, thing: str, low: int, high: int) -> tuple[int, 
 
 def adders(facts: DesignFacts, there: Cluster) -> str | None:
     """Returns a loop that may add places of which the design does not say the kind."""
-    own = {name for site in there.sites for name in site.name.split(", ")}
+    return adder_beside(facts, {name for site in there.sites for name in site.name.split(", ")})
+
+
+def adder_beside(facts: DesignFacts, kinds: Collection[str]) -> str | None:
+    """Returns a loop that may add places of other kinds than these."""
     loops = facts.design.loops.values()
-    return next((x.name for x in loops if x.written.partition(".")[0] not in own and adds_nodes(x)), None)
+    return next((x.name for x in loops if x.written.partition(".")[0] not in kinds and adds_nodes(x)), None)
 
 
 def adds_nodes(loop: Loop) -> bool:

@@ -17,8 +17,8 @@ from coherence.language.design import Component, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, scalers
 from coherence.verify.facts.limits import claims_on, narrowed
-from coherence.verify.jobs.capacity import alike, supplies
-from coherence.verify.jobs.count_ranges import adds_nodes
+from coherence.verify.jobs.capacity import alike, place_count, supplies
+from coherence.verify.jobs.count_ranges import added_places_needed, adder_beside, adds_nodes
 from coherence.verify.jobs.job_kinds import waits_together
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -66,11 +66,14 @@ def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterato
     for (path, resource), holders in groups.items():
         supply_ = _supply(facts, path, resource)
         if supply_ is not None and sum(holder.most for holder in holders) > supply_.amount:
-            yield _conflict(question, subject, facts, supply_, resource, holders)
+            adder = adder_beside(facts, facts.design.places) if not path else None
+            conflict = _conflict(question, subject, facts, supply_, resource, holders)
+            needs = f"{added_places_needed(adder)}: {conflict.message}" if adder is not None else ""
+            yield question.undecided(needs, conflict.places, conflict.of) if needs else conflict
         elif supply_ is not None:
             pieces = (_in_pieces(question, facts, supply_, resource, one) for one in holders if not path)
-            found = [piece for piece in pieces if piece is not None]
-            yield from found or _where_least(question, supply_, resource, holders)
+            short = [piece for piece in pieces if piece is not None]
+            yield from short or _where_least(question, supply_, resource, holders)
 
 
 def _where_least(question: Question, supply: Supply, resource: str, holders: list[Holders]) -> Iterator[Finding]:
@@ -201,12 +204,12 @@ def _supply(facts: DesignFacts, path: str, resource: str) -> Supply | None:
     """Returns the capacity on a path; without one, of all places together where each says what it has."""
     if path:
         return _of_thing(facts, path)
-    stated = [(given.get(resource), given.get("count")) for given in facts.design.places.values()]
+    stated = [(given.get(resource), place_count(facts, name)) for name, given in facts.design.places.items()]
     amounts = [(one, many) for one, many in stated if isinstance(one, Quantity)]
-    if not amounts or any(not isinstance(many, Quantity | None) for _, many in amounts):
+    if not amounts or any(many.high is None for _, many in amounts):
         return None
-    total = sum((one.high * (many.high if isinstance(many, Quantity) else 1) for one, many in amounts), Fraction(0))
-    least = sum((one.low * (many.low if isinstance(many, Quantity) else 1) for one, many in amounts), Fraction(0))
+    total = sum((one.high * (many.high or 0) for one, many in amounts), Fraction(0))
+    least = sum((one.low * (many.low or 0) for one, many in amounts), Fraction(0))
     added = _is_added_to(facts, facts.design.places)
     places = tuple(one.place for one, _ in amounts)
     return Supply(f"all places ({resource})", total, total if added else least, places)

@@ -14,6 +14,8 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Job, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.jobs.capacity import place_count
+from coherence.verify.jobs.count_ranges import added_places_needed, adder_beside
 from coherence.verify.jobs.job_kinds import TOGETHER, WAITING
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -39,7 +41,7 @@ def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterato
     for job in facts.design.jobs.values():
         if not any(word in job.constants for word in (TOGETHER, *WAITING)):  # the question about gangs adds them up
             for resource, need in needed(job).items():
-                yield from _answer(question, subject, job, resource, need, _capacity(facts, resource))
+                yield from _answer(question, subject, facts, job, resource, need)
 
 
 def _capacity(facts: DesignFacts, resource: str) -> OfferedAmount | None:
@@ -62,24 +64,31 @@ def _many(members: object) -> Fraction:
 
 
 def _of_places(facts: DesignFacts, resource: str) -> OfferedAmount | None:
-    stated = {name: (given.get(resource), given.get("count")) for name, given in facts.design.places.items()}
-    amounts = {name: amount for name, (amount, _) in stated.items() if isinstance(amount, Quantity)}
-    if not amounts or len(amounts) < len(stated):
+    amounts = {
+        name: given[resource]
+        for name, given in facts.design.places.items()
+        if isinstance(given.get(resource), Quantity)
+    }
+    if not amounts or len(amounts) < len(facts.design.places):
         return None
     name = max(amounts, key=lambda place: amounts[place].high)
-    many = [(amounts[name].high, count) for name, (_, count) in stated.items()]
-    whole = sum((amount * (count.high if isinstance(count, Quantity) else 1) for amount, count in many), Fraction(0))
+    counts = [place_count(facts, place).high for place in amounts]
+    whole = None if None in counts else sum((amounts[name].high * (count or 0) for count in counts), Fraction(0))
     return OfferedAmount(f"{name}.{resource}", amounts[name], whole)
 
 
 def _answer(
-    question: Question, subject: Subject, job: Job, resource: str, need: Quantity, there: OfferedAmount | None
+    question: Question, subject: Subject, facts: DesignFacts, job: Job, resource: str, need: Quantity
 ) -> Iterator[Finding]:
+    there = _capacity(facts, resource)
     if there is None or there.whole is None or need.dimension.physical != there.each.dimension.physical:
         return
     if need.high > there.whole:  # less than that, a job may take from several
         places = (need.place.labelled(f"one {job.name} needs this"), there.place.labelled("there is no more than this"))
-        yield _conflict(question, subject, job, resource, need, there, places)
+        adder = adder_beside(facts, facts.design.places)
+        conflict = _conflict(question, subject, job, resource, need, there, places)
+        needs = f"{added_places_needed(adder)}: {conflict.message}" if adder is not None else ""
+        yield question.undecided(needs, places, conflict.of) if needs else conflict
 
 
 def _conflict(
