@@ -22,7 +22,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, wanted
 from coherence.verify.facts.limits import at_members, cap, floor, is_domain, place_of
 from coherence.verify.facts.members_that_stay import unmoved
-from coherence.verify.facts.ranges import Values, point, with_ranges
+from coherence.verify.facts.ranges import Values, point, truth, with_ranges
 from coherence.verify.facts.writers import Writer
 from coherence.verify.timers.firing import action_of
 
@@ -97,7 +97,8 @@ def _acting(facts: DesignFacts) -> Iterator[Removal]:
     for path, writers in facts.written.items():
         thing, _, signal = path.partition(".")
         if thing in facts.design.components and signal in OUT:
-            yield from (_by_loop(facts, thing, path, writer) for writer in writers if _adds(writer))
+            counting = (writer for writer in writers if _adds(writer) and _counts_out(facts, writer))
+            yield from (_by_loop(facts, thing, path, writer) for writer in counting)
     for timer in facts.design.timers.values():
         yield from _by_timer(facts, timer)
 
@@ -124,8 +125,8 @@ def _by_loop(facts: DesignFacts, thing: str, path: str, writer: Writer) -> Remov
     tree = facts.tree(trigger) if trigger is not None else None
     moved = {path, *(f"{thing}.{word}" for word in LEFT)}
     driven = tree is not None and bool(moved & set(used(tree)))
-    high = writer.values.high
-    return Removal(thing, writer.name, path, writer.loop.place, tree, driven, tuple(caps_on(facts, thing)), high)
+    most = _most_written(facts, writer)
+    return Removal(thing, writer.name, path, writer.loop.place, tree, driven, tuple(caps_on(facts, thing)), most)
 
 
 def caps_on(facts: DesignFacts, thing: str) -> Iterator[Limit]:
@@ -220,7 +221,7 @@ def departures(facts: DesignFacts, thing: str) -> Iterator[Departure]:
 def taken_out(facts: DesignFacts, thing: str, spare: int | None = None) -> Iterator[Departure]:
     """Yields the loops that count members of a thing out of service, or set how many are left in it.
 
-    Not those that take out no more than `spare` of all together.  `certain`: it acts at all times, and
+    Not those that take out no more than `spare` of all together.  `certain`: it acts whenever none is out, and
     members are out whatever happens to them.
     """
     members, scaled = copies(facts, thing), wanted(facts.written, thing)
@@ -229,7 +230,7 @@ def taken_out(facts: DesignFacts, thing: str, spare: int | None = None) -> Itera
         head, _, signal = path.partition(".")
         if head == thing and path not in scaled and signal in (*GONE, *LEFT):
             moving += [
-                (path, writer) for writer in writers if _adds(writer) and (signal in LEFT or _counts_out(writer))
+                (path, writer) for writer in writers if _adds(writer) and (signal in LEFT or _counts_out(facts, writer))
             ]
     if spare is not None and members is not None and members.high is not None:
         most = math.floor(members.high)
@@ -237,16 +238,37 @@ def taken_out(facts: DesignFacts, thing: str, spare: int | None = None) -> Itera
         counted = all(path.partition(".")[2] in GONE for path, _ in moving)
         if counted and sum(most if out is None else out for out in every) <= spare:
             return
-    for _, writer in moving:
-        always = trigger_of(writer.loop) is None and not writer.loop.rules
-        yield Departure(writer.name, writer.loop.place, certain=always)
+    for path, writer in moving:
+        yield Departure(writer.name, writer.loop.place, certain=_acts_by_itself(facts, thing, path, writer))
 
 
-def _counts_out(writer: Writer) -> bool:
-    """Decides whether a loop may raise the number of those out above nothing."""
+def _acts_by_itself(facts: DesignFacts, thing: str, path: str, writer: Writer) -> bool:
+    """Decides whether a loop acts for certain while no member is out."""
+    trigger, members = trigger_of(writer.loop), copies(facts, thing)
+    if trigger is None:
+        return not writer.loop.rules
+    if members is None:
+        return False
+    none_out = {path: point(0), **{f"{thing}.{word}": members for word in LEFT}}
+    return truth(facts.tree(trigger), with_ranges(facts.values, none_out)) is True
+
+
+def _counts_out(facts: DesignFacts, writer: Writer) -> bool:
+    """Decides whether a loop may raise the number of those out above nothing; it may also only bring them back."""
     by = writer.loop.actuation.by if writer.loop.actuation is not None else None
     lowers = writer.kind == "step" and isinstance(by, Quantity) and by.high <= 0
-    return not lowers and (writer.values.high is None or writer.values.high > 0)
+    most = _most_written(facts, writer)
+    return not lowers and (most is None or most > 0)
+
+
+def _most_written(facts: DesignFacts, writer: Writer) -> Fraction | None:
+    """Returns the largest number that a loop writes: of what it sets and its bounds; None where nothing bounds it."""
+    bound, low = writer.values.high, writer.values.low
+    stated = facts.range(writer.to).high if writer.to is not None else None
+    if stated is None:
+        return bound
+    most = stated if bound is None else min(bound, stated)
+    return most if low is None else max(low, most)
 
 
 def scaled_down(facts: DesignFacts, thing: str) -> Iterator[Departure]:

@@ -53,6 +53,7 @@ from coherence.verify.facts.design_facts import STARTED
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import repairs
+from coherence.verify.timers.firing import unknown_action
 
 QUESTION = Question("COH206", "start-budget-vs-probe", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -66,10 +67,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _only_renews(design: Design, timer: Timer) -> bool:
-    """Decides whether all that a timer does is to renew another one."""
-    renewals = (other.renew for other in design.timers.values() if isinstance(other.renew, Event))
-    sent = any(renewal.text.removesuffix(" fires") == timer.name for renewal in renewals)
-    return sent and timer.then is None and timer.misses is None
+    """Decides whether all that a timer does is to renew another one, in whatever words (`refresh session`)."""
+    then = timer.then.text if timer.then is not None else ""
+    renewals = (other.renew.text for other in design.timers.values() if isinstance(other.renew, Event))
+    sent = any(renewal.removesuffix(" fires") in (timer.name, then or timer.name) for renewal in renewals)
+    return sent and (not then or bool(unknown_action(timer))) and timer.misses is None
 
 
 def is_probe(timer: Timer) -> bool:
