@@ -31,6 +31,12 @@ def ended_by(timer: Timer) -> str:
     return acted_on(then) if action_in(then) == ENDS or takes_back(then) else ""
 
 
+def _work_ended(design: Design, timer: Timer) -> str:
+    """Returns the thing whose work a timer ends, with all of it or by the activity in which it answers; or nothing."""
+    thing, _, activity = ended_by(timer).partition(".")
+    return thing if not activity or answering(design, thing) == f"{thing}.{activity}" else ""
+
+
 def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
     """Yields limits from outside: the try of a caller, the patience of a workload, a timer that ends the thing."""
     for plan in tree.plans:
@@ -41,7 +47,7 @@ def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
             span = DurationInterval(workload.deadline.low, workload.deadline.high)
             yield Enclosure(name, name, span, workload.deadline.place, f"{name} waits {workload.deadline}")
     for timer in design.timers.values():
-        thing = ended_by(timer)
+        thing = _work_ended(design, timer)
         if thing in tree.of_caller and (left := time_left(design, timer, thing)) is not None:
             span, ask = DurationInterval(left.earliest, left.latest), _open_role(design, timer, thing)
             text = f"{timer.name} ends {thing} after {_written(timer, left)}"
