@@ -163,6 +163,8 @@ def _key_remedy(name: str, known: Mapping[str, Key], around: Sequence[Mapping[st
             return f"write it further out, beside `{next(key for key in outside if key != name)}`"
         if beside is not None:
             return f"it is a key of `{beside}`: `{beside}: {{{name}: ...}}`"
+    if section := _section_with(name, around):
+        return f"it is a key of what stands under `{section}`: `{section}: {{NAME: {{{name}: ...}}}}`"
     return did_you_mean(name, known)
 
 
@@ -176,6 +178,15 @@ def _keys_within(kind: Kind[Any]) -> Mapping[str, Key]:
     """Returns the keys of the record that a kind reads, or none where it reads something else."""
     schemas = [kind.schema, *kind.schema.get("anyOf", ())]
     return next((schema["record"].keys for schema in schemas if "record" in schema), {})
+
+
+def _section_with(name: str, around: Sequence[Mapping[str, Key]]) -> str:
+    """Returns the section of a design whose entries, by their names, have this key; or nothing."""
+    for section, declared in (around[0] if around else {}).items():
+        entries = declared.kind.schema.get("additionalProperties", {}).get("record")
+        if entries is not None and name in entries.keys and not entries.keys[name].rest:
+            return section
+    return ""
 
 
 def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R | None:
@@ -212,8 +223,10 @@ def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R |
 
 
 def _belongs_outside(name: str, child: Node, reading: Reading) -> bool:
-    """Decides whether more than a value stands under a key of a record around, where any name may have a value."""
-    return not isinstance(child, Scalar) and any(name in outside for outside in reading.around)
+    """Decides whether more than a value stands under a key of another record, where any name may have a value."""
+    if isinstance(child, Scalar) or (isinstance(child, Table) and list(child.entries) == ["varies"]):
+        return False
+    return any(name in outside for outside in reading.around) or bool(_section_with(name, reading.around))
 
 
 def _exclude(cls: type[Record], node: Table, reading: Reading) -> None:

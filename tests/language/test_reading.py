@@ -226,6 +226,11 @@ def test_all_mistakes_come_at_once_each_with_place_value_and_remedy() -> None:
         ("coherence: 1\nloops: {a: {target: {signal: a.b, layer: x}}}", "unknown key 'layer'", "beside `uses`"),
         ("coherence: 1\ncomponents: {a: {limits: [1]}}", "unknown key 'limits'", "a section of its own: `limits: ...`"),
         ("coherence: 1\ncomponents: {a: {calls: {to: b}}}", "unknown key 'calls'", "at the top of the design"),
+        (
+            "coherence: 1\ncomponents: {a: {copies: 2, service: {mean: 40 ms}}}",
+            "unknown key 'service'",
+            "it is a key of what stands under `workload`: `workload: {NAME: {service: ...}}`",
+        ),
         ("coherence: 1\ncalls: [{from: a}]", "the key 'to' is missing", "add `to: ...`"),
         (
             "coherence: 1\nloops: {a: {uses: ../../etc/passwd}}",

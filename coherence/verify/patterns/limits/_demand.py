@@ -102,11 +102,15 @@ def _spoken(path: str) -> str:
 
 
 def _consequence(question: Question, facts: DesignFacts, limit: Limit, missing: tuple[str, ...]) -> Iterator[Finding]:
-    """Ask only where the design says that reaching the limit loses something, or computes the count itself."""
+    """Ask only where the design says that reaching the limit loses something, or computes the count itself.
+
+    A budget of retries is there to be reached: what it refuses is not sent again.
+    """
     assert limit.counts is not None
     computed = not isinstance(limit.counts.tree, Name)
     declared = [path for path in missing if path.partition(".")[0] in facts.design.components]
-    lost = limit.loses and not counts_events(facts.design, limit)
+    budgets = (call.budget.text for call in facts.design.calls if call.budget is not None)
+    lost = limit.loses and not counts_events(facts.design, limit) and limit.name not in budgets
     if lost or (computed and declared and limit.when_full is None):
         place = limit.counts.place.labelled("what it counts")
         yield question.undecided(f"needs {_spoken((declared or list(missing))[0])}", (place,), (limit.name,))

@@ -51,7 +51,7 @@ def off(pair: WriterPair) -> Finding | None:
 def setters(pair: WriterPair) -> Iterator[Finding]:
     """Two loops that set the field: they rest together only at the same value."""
     first, second = pair.values(pair.first), pair.values(pair.second)
-    if pair.first.to is not None and pair.first.to == pair.second.to:
+    if (pair.first.to is not None and pair.first.to == pair.second.to) or (first.exact and first == second):
         yield equal(pair)
     elif missing := mode_missing(pair):
         yield missing
