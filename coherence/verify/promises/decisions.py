@@ -21,7 +21,7 @@ from coherence.verify.promises.burst_runs import under_bursts
 from coherence.verify.promises.certainty import POSSIBLE
 from coherence.verify.promises.drifting_runs import with_drift
 from coherence.verify.promises.edges_ahead import LAPS, MOST_INSTANTS
-from coherence.verify.promises.even_flows import with_even_steps
+from coherence.verify.promises.even_flows import from_its_side, with_even_steps
 from coherence.verify.promises.flow_watches import WATCH, is_watched, with_watch, with_watched
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.outside_signals import prepared
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from coherence.verify.systems.transitions import ModelReading
 
 __all__ = ["LAPS", "MOST_INSTANTS", "Open", "Outcome", "Proved", "Refuted"]
-__all__ += ["condition_of", "decide", "lap_truths", "part_of", "violation", "watched"]
+__all__ += ["condition_of", "decide", "lap_truths", "part_of", "seen_from_its_side", "violation", "watched"]
 GRACE = 0.5  # seconds for a last look when the time is over
 EVERY_PHASE = "all phases of {}: what flows until its first sample is among the values from which it begins"
 FEW_STARTS = 8  # of a loop alone: run before a proof is searched
@@ -58,6 +58,13 @@ def condition_of(model: Model, promise: Promise) -> Tree:
     return rename(promise.condition.tree, model.resolve)
 
 
+def seen_from_its_side(model: Model, promise: Promise) -> Promise:
+    """Returns a promise that something comes to a value as that it passes it, for what flows there from one side."""
+    assert promise.condition is not None
+    condition = from_its_side(model, condition_of(model, promise), promise.kind)
+    return replace(promise, condition=replace(promise.condition, tree=condition))
+
+
 def part_of(model: Model, promise: Promise) -> Model:
     """Returns what the promise depends on, with the promise itself: what it reads of the past is to be remembered."""
     condition = condition_of(model, promise)
@@ -71,6 +78,7 @@ def part_of(model: Model, promise: Promise) -> Model:
 def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
     """Returns the outcome for one promise of kind always, never, eventually or eventually_always."""
     model = prepared(model, promise)
+    promise = seen_from_its_side(model, promise)
     condition = condition_of(model, promise)
     part = part_of(model, promise)
     missing = blocked(model, names_of(condition))

@@ -3,6 +3,7 @@
 Between two looks such a state lies between its values at both, so that a comparison of sums of states that holds at
 each holds always.  They are a tenth of the time until the promise would break apart, or a second.  What must always
 hold is looked at along the flows; what must come once is proved of states that step, each value one step early.
+Constants may say the rates.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import Constants, evaluate
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
 from coherence.model.model import EVERYTHING, Interval, Model, State
+from coherence.verify.facts.ranges import enclosure
 from coherence.verify.systems.bent_flows import bent_flows
 
 STEPS, SELDOM = 10, Fraction(10**6)
@@ -26,8 +28,9 @@ def with_even_steps(model: Model, condition: Tree, *, flows: bool) -> Model:
 
     `flows`: the states go on flowing and the steps are a clock beside them; else the states themselves step.
     """
-    rates = {path: rate for path, state in model.states.items() if (rate := _rate(state)) is not None}
-    reads = {*names_of(condition)}
+    fixed = _fixed(model)
+    rates = {path: rate for path, state in model.states.items() if (rate := _rate(state, fixed)) is not None}
+    reads = {*names_of(condition)} - fixed.keys()
     compared = isinstance(condition, Compare) and condition.op not in ("==", "!=")
     if compared and flows and not model.loops and model.states.keys() == reads <= bent_flows(model):
         return _with_clock(model, SELDOM)  # a curve goes one way: any looks do
@@ -36,24 +39,53 @@ def with_even_steps(model: Model, condition: Tree, *, flows: bool) -> Model:
     assert isinstance(condition, Compare)
     if not (_is_sum(condition.left) and _is_sum(condition.right)):
         return model
-    step = _step(model.states, rates, Arithmetic("-", condition.left, condition.right))
+    step = _step(model.states, rates, Arithmetic("-", condition.left, condition.right), fixed)
     if flows:
         return _with_clock(model, step)
-    states = {path: _stepped(state, rates[path] * step, step) for path, state in model.states.items()}
+    states = {path: _stepped(state, _grown(state, step), step) for path, state in model.states.items()}
     return replace(model, states=states)
+
+
+def from_its_side(model: Model, condition: Tree, kind: str) -> Tree:
+    """Returns what says that a value which flows comes to equal another one: that it is no longer on the side of it
+    where it begins, for a sum that flows jumps over nothing.
+    """
+    fixed = _fixed(model)
+    plain = (state for state in model.states.values() if state.switch is None and not state.integer)
+    flowing = {state.path: state for state in plain if state.flow is not None}
+    names = {*names_of(condition)}
+    known = names <= flowing.keys() | fixed.keys() and not names <= fixed.keys()
+    if kind != "eventually" or not known or not isinstance(condition, Compare) or condition.op != "==":
+        return condition
+    if not (_is_sum(condition.left) and _is_sum(condition.right)):
+        return condition
+    begins = {path: state.initial for path, state in flowing.items()}
+    begins |= {path: model.constants[path].range for path in fixed}
+    apart = enclosure(Arithmetic("-", condition.left, condition.right), begins)
+    if apart.low is not None and apart.low >= 0:
+        return replace(condition, op="<=")
+    return replace(condition, op=">=") if apart.high is not None and apart.high <= 0 else condition
+
+
+def _fixed(model: Model) -> dict[str, Fraction]:
+    """Returns one value of each constant that keeps the one that it has."""
+    ends = {path: c.range.low if c.range.low is not None else c.range.high for path, c in model.constants.items()}
+    return {path: end for path, end in ends.items() if end is not None and not model.constants[path].varies}
 
 
 def _with_clock(model: Model, step: Fraction) -> Model:
     zero = Interval(Fraction(0), Fraction(0))
     clock = replace(next(iter(model.states.values())), path=CLOCK, initial=zero, integer=False)
-    return replace(model, states={**model.states, CLOCK: _stepped(clock, Fraction(0), step)})
+    return replace(model, states={**model.states, CLOCK: _stepped(clock, Number(Fraction(0)), step)})
 
 
-def _rate(state: State) -> Fraction | None:
-    """Returns the rate of a state whose flow reads nothing; None for any other, and for one that stops at a range."""
-    if state.flow is None or state.switch is not None or names_of(state.flow) or state.range != EVERYTHING:
+def _rate(state: State, fixed: Mapping[str, Fraction]) -> Fraction | None:
+    """Returns a rate of a state whose flow reads constants alone; None for any other, or one that stops at a range."""
+    if state.flow is None or state.switch is not None or state.range != EVERYTHING:
         return None
-    rate = evaluate(state.flow, Constants({}))
+    if not {*names_of(state.flow)} <= fixed.keys():
+        return None
+    rate = evaluate(state.flow, Constants(fixed))
     return Fraction(rate) if isinstance(rate, int | Fraction) and not isinstance(rate, bool) else None
 
 
@@ -69,14 +101,22 @@ def _is_sum(tree: Tree) -> bool:
     return False
 
 
-def _step(states: Mapping[str, State], rates: Mapping[str, Fraction], apart: Tree) -> Fraction:
+def _step(
+    states: Mapping[str, State], rates: Mapping[str, Fraction], apart: Tree, fixed: Mapping[str, Fraction]
+) -> Fraction:
     """Returns a tenth of the time until both sides are equal, from the lower ends; 1 s where they do not near."""
     start = {path: state.initial.low or Fraction(0) for path, state in states.items()}
     later = {path: value + rates[path] for path, value in start.items()}
-    now, then = (Fraction(evaluate(apart, Constants(values))) for values in (start, later))
+    now, then = (Fraction(evaluate(apart, Constants({**fixed, **values}))) for values in (start, later))
     change = then - now
     return abs(now / change) / STEPS if change * now < 0 else Fraction(1)
 
 
-def _stepped(state: State, by: Fraction, step: Fraction) -> State:
-    return replace(state, flow=None, step=step, next=Arithmetic("+", Name(state.path), Number(by)))
+def _grown(state: State, step: Fraction) -> Tree:
+    """Returns what a flow adds in a step."""
+    assert state.flow is not None
+    return Arithmetic("*", state.flow, Number(step))
+
+
+def _stepped(state: State, by: Tree, step: Fraction) -> State:
+    return replace(state, flow=None, step=step, next=Arithmetic("+", Name(state.path), by))

@@ -36,6 +36,7 @@ from coherence.verify.promises.decisions import (
     decide,
     lap_truths,
     part_of,
+    seen_from_its_side,
     watched,
 )
 from coherence.verify.promises.every_delay import for_every_delay
@@ -65,6 +66,7 @@ def _loops(model: Model, promise: Promise) -> tuple[str, ...]:
 
 def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     """Returns the verdict on one promise, as a finding of the question: for every delay that is open."""
+    promise = seen_from_its_side(subject.model, promise)
 
     def part(design: Design) -> Model:
         return part_of(prepared(model_of(design), promise), promise)

@@ -62,3 +62,33 @@ promises: {{p: {promise}}}
     model = elaborate(read_text(text))
     assert all(state.step is None for state in part_of(model, model.promises["p"]).states.values())
     assert with_even_steps(model, condition_of(model, model.promises["p"]), flows=True) is model
+
+
+def of_constants(rates: tuple[int, int], start: int, promise: str) -> Proved | Refuted | Open:
+    text = f"""coherence: 1
+components:
+  c: {{slow: {rates[0]}, taken: 2 .. {rates[1]}}}
+  a: {{state: "x' = (c.slow - c.taken) / 1 s", from: {start}}}
+promises: {{p: {promise}}}
+"""
+    model = elaborate(read_text(text))
+    return decide(model, model.promises["p"], time_limit=10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_line_of_constants_comes_to_a_value_exactly_where_every_slope_leads_there(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    for _ in range(3):
+        slow, most, start, goal = rng.randint(0, 6), rng.randint(2, 5), rng.randint(-9, 9), rng.randint(-9, 9)
+        slopes = (slow - most, slow - 2)
+        kept = goal == start or all(slope * (goal - start) > 0 for slope in slopes)
+        for promise in (f"a.x reaches {goal}", f"eventually a.x {'<=' if goal <= start else '>='} {goal}"):
+            found = of_constants((slow, most), start, promise)
+            assert isinstance(found, Proved if kept else Refuted), (slopes, start, goal)
+
+
+def test_what_jumps_or_begins_on_either_side_is_not_told_by_a_side() -> None:
+    assert not isinstance(outcome((1, 0), ("-5 .. 5", "0"), "a.x reaches 1"), Proved)
+    assert isinstance(outcome((1, 0), ("-5 .. 1", "0"), "a.x reaches 1"), Proved)
+    assert isinstance(outcome((1, 1), ("0", "3"), "a.x - b.y reaches 0"), Refuted)
+    assert isinstance(outcome((2, 1), ("0", "3"), "a.x - b.y reaches 0"), Proved)
