@@ -244,13 +244,18 @@ def taken_out(facts: DesignFacts, thing: str, spare: int | None = None) -> Itera
 
 def _acts_by_itself(facts: DesignFacts, thing: str, path: str, writer: Writer) -> bool:
     """Decides whether a loop acts for certain while no member is out."""
-    trigger, members = trigger_of(writer.loop), copies(facts, thing)
-    if trigger is None:
-        return not writer.loop.rules
+    trigger, members, rules = trigger_of(writer.loop), copies(facts, thing), writer.loop.rules
+    if trigger is None and not rules:
+        return True
     if members is None:
         return False
-    none_out = {path: point(0), **{f"{thing}.{word}": members for word in LEFT}}
-    return truth(facts.tree(trigger), with_ranges(facts.values, none_out)) is True
+    values = with_ranges(facts.values, {path: point(0), **{f"{thing}.{word}": members for word in LEFT}})
+    if trigger is not None:
+        return truth(facts.tree(trigger), values) is True
+    firsts = ((truth(facts.tree(rule.when.tree), values), rule) for rule in rules if rule.when is not None)
+    holds, first = next(((holds, rule) for holds, rule in firsts if holds is not False), (None, None))
+    change = None if first is None else first.by if first.by is not None else first.to
+    return holds is True and isinstance(change, Quantity) and change.low > 0
 
 
 def _counts_out(facts: DesignFacts, writer: Writer) -> bool:
