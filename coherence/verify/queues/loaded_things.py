@@ -155,15 +155,17 @@ def _with_slots(facts: DesignFacts, station: LoadedThing) -> LoadedThing:
     """Returns a thing with the least limit of requests in flight there, or from its only workload, that stops some
     members: what does so for certain, and what may.
 
-    A member serves one at a time where its service time is stated; where a rate is stated, it is what it serves.
+    A member serves one at a time where its service time is stated; where a rate is stated, it is what it serves, and
+    of one that works on none it is nothing.
     """
     service = each_serves(facts, station.thing)
-    if service is not None and service[1]:
-        return station
+    rated = service is not None and service[1]
     heads = (station.thing, *(station.demand.names if len(station.demand.names) == 1 else ()))
     counted = {text for head in heads for text in (head, f"{head}.requests")}
     sure = [pair for pair in in_flight_limits(facts.design, counted) if pair[1].low < station.many]
     slots = min(sure, key=lambda pair: pair[1].low, default=None)
+    if rated:
+        return replace(station, slots=slots)
     most = slots[1].low if slots is not None else Fraction(station.many)
     every = [pair for pair in perhaps_in_flight(facts.design, counted) if pair[1] is None or pair[1].low < most]
     every = [pair for pair in every if not _one_of_each(station.thing, *pair)]

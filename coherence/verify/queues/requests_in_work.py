@@ -26,7 +26,7 @@ from coherence.verify.calls.call_graph import NO_WAIT, Work, call_tree, in_turn,
 from coherence.verify.calls.retry_policies import RetryPolicy, serve_time
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.queues.loaded_things import LoadedThing, loaded_thing
-from coherence.verify.queues.offered_load import PLAIN, OfferedRate
+from coherence.verify.queues.offered_load import PLAIN, OfferedRate, contested
 from coherence.verify.queues.stated_capacities import stated_capacity
 
 ZERO = Fraction(0)
@@ -59,12 +59,20 @@ def thing_with_calls(facts: DesignFacts, thing: str) -> LoadedThing | None:
     waits |= dict.fromkeys(no_waits(_held_back(facts, thing)))
     assumed = (*(own_time(work, thing) if work.serve is None or beside else ()), *in_turn(work, thing), *waits)
     behind = tuple(dict.fromkeys(name for plan in work.through for name in (plan.name, plan.callee)))
-    return replace(_opened(facts.design, station, work, stay), assumed=assumed, behind=behind)
+    station = replace(_opened(facts.design, station, work, stay), assumed=assumed, behind=behind)
+    doubt = next((twice[0] for name in _below(facts, thing) if (twice := contested(facts, name)) is not None), "")
+    unsure = replace(station.each, low=ZERO, open=doubt)
+    return replace(station, each=unsure, lacks_slots=False) if doubt else station
+
+
+def _below(facts: DesignFacts, thing: str) -> list[str]:
+    """Returns the things that are called in the work of a thing."""
+    return sorted({*call_tree(facts.design).below(thing)} - {thing})
 
 
 def _held_back(facts: DesignFacts, thing: str) -> Iterator[str]:
     """Yields the limits that make callers wait on the way to what a thing calls."""
-    below = {*call_tree(facts.design).below(thing)} - {thing}
+    below = _below(facts, thing)
     for limit in facts.design.limits.values():
         counted = names_of(limit.counts.tree) if limit.counts is not None else ()
         stated = limit.when_full is not None and limit.when_full.text == "wait"

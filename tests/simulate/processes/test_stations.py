@@ -171,6 +171,13 @@ def test_a_limit_on_the_work_of_all_members_is_kept_and_refuses_as_erlang_says()
     assert (told.outcome != 0).mean() == pytest.approx(blocked, rel=0.02)
 
 
+def test_members_that_a_limit_lets_work_on_nothing_serve_nobody() -> None:
+    none = OF_ALL.replace("at_most: 8, when_full: reject", "at_most: 0, per: app")
+    made = processes(read_text(none, "d.yaml"))
+    assert [station.servers for station in made.program.stations] == [0]
+    assert "pool lets no member of app work on a request" in made.assumptions
+
+
 def test_a_limit_on_the_work_of_members_that_loops_count_says_that_it_is_not_run() -> None:
     scaled = OF_ALL.replace("{copies: 20}", "{}") + (
         "loops: {hpa: {timescale: {period: 15 s}, trigger: app.waiting > 3, "
