@@ -6,11 +6,41 @@ Both may run from one event: a save that starts 10 s after a warning, and is cut
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import ENDS, ORDERLY, acted_on, action_in
+from coherence.language.roles import in_role, whole_life
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Causes, EventLink
 from coherence.verify.events.orders import EventOrder
+from coherence.verify.timers.firing import NOW, FiringWindow
+
+
+def with_ends_of_things(design: Design, links_to: Causes) -> Causes:
+    """Returns the links, and how things end as a whole: with their drain, or as timers end them (`kill node`).
+
+    What is ordered to end in its own time (`stop node`) ends with its drain; without one nothing says when.
+    """
+    drains = {name: f"{name}.{own[0][0]} ends" for name, c in design.components.items() if (own := in_role(c, "drain"))}
+    added: dict[str, list[EventLink]] = {}
+    for thing, drained in drains.items():
+        effect, assumed = f"{thing} ends", f"'{drained}' is the end of {thing}"
+        added[effect] = [EventLink("begins", effect, drained, effect, NOW, assumptions=(assumed,))]
+    for timer in design.timers.values():
+        if timer.then is None or timer.then.kind != "outside" or action_in(timer.then.text) != ENDS:
+            continue
+        thing, orderly = acted_on(timer.then.text), timer.then.text.partition(" ")[0] in ORDERLY
+        if orderly and thing in drains:
+            continue
+        question = f"takes: {{drain: ...}} of {thing} ('{timer.then.text}' waits for what is under way)"
+        effect, fires, places = f"{thing} ends", f"{timer.name} fires", (timer.then.place,)
+        window = FiringWindow(Fraction(0), None) if orderly else NOW
+        added.setdefault(effect, []).append(
+            EventLink("begins", effect, fires, effect, window, places=places, missing=question if orderly else "")
+        )
+    fresh = {effect: tuple(links) for effect, links in added.items() if effect not in links_to}
+    return {**links_to, **{effect: links for effect, links in fresh.items() if not whole_life(design, effect[:-5])}}
 
 
 def with_decided_ends(design: Design, links_to: Causes) -> Causes:

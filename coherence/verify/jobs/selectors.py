@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coherence.language.design import Design
-from coherence.language.sentences import Admittance
+from coherence.language.sentences import Admittance, PlacementRule
 
 NODE_WORDS = ("node", "host", "hostname", "machine", "server")
 OPEN, CLOSED, EXCLUDED = "open", "closed", "excluded"
@@ -44,6 +44,11 @@ def label_of(name: str, given: Mapping[str, Any], by: str) -> str:
 def text_of(value: Any) -> str:
     """Returns the words of a label."""
     return str(value.text).strip("'\"")
+
+
+def confines(rule: PlacementRule) -> bool:
+    """Decides whether members keep off places by a rule: what they tolerate opens some to them."""
+    return rule.must and not (isinstance(rule, Admittance) and rule.by == TAINT)
 
 
 def is_selective(design: Design, thing: str) -> bool:

@@ -185,7 +185,9 @@ def _in_pieces(
 
 def _ours(facts: DesignFacts, component: Component) -> bool:
     """Members that wait for each other, and those that placement rules spread, are other questions' matter."""
-    ruled = any(rule.must for rule in facts.design.placement.get(component.name, ()))
+    from coherence.verify.jobs.selectors import confines
+
+    ruled = any(confines(rule) for rule in facts.design.placement.get(component.name, ()))
     claimed = component.runs_on is not None and claims_on(facts.design, f"{component.runs_on.text}.count")
     return not (ruled or claimed or waits_together(facts, component))
 

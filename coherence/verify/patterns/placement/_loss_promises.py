@@ -24,6 +24,7 @@ from coherence.verify.jobs.losses import BLOCKED, MOST_MEMBERS, going_of, nodes_
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
+from coherence.verify.jobs.selectors import confines
 from coherence.verify.jobs.sites import ROOM, Cluster, crowded
 from coherence.verify.patterns.placement.place_loss import BOUND, ONE_KIND, adder_of
 from coherence.verify.patterns.placement.place_loss import COUNTS as COUNT_FOR_RULES
@@ -169,7 +170,7 @@ def _open(subject: Subject, facts: DesignFacts, case: PromiseCase, there: Cluste
     loop = adder_of(facts, there)
     if course is not None and loop is not None:
         return f"when {loop} adds places"
-    if worst.verdict == POSSIBLE and not any(rule.must for rule in subject.design.placement.get(thing, ())):
+    if worst.verdict == POSSIBLE and not any(confines(rule) for rule in subject.design.placement.get(thing, ())):
         return f"a must for the placement of {thing} (spread by node <= 1): nothing else keeps members apart"
     return ""
 

@@ -72,10 +72,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
     promises = [promise for promise in design.promises.values() if promise.kind == "response"]
     if not promises or not (design.timers or any(c.takes for c in design.components.values())):
         return
-    from coherence.verify.events.endings import with_decided_ends
+    from coherence.verify.events.endings import with_decided_ends, with_ends_of_things
     from coherence.verify.patterns.timers._circles import never_begins
 
-    by_event = with_decided_ends(design, graph.with_failures(graph.event_graph(design)))
+    of_things = with_ends_of_things(design, graph.event_graph(design))
+    by_event = with_decided_ends(design, graph.with_failures(of_things))
     kind = graph.without_rests(by_event)
     for promise in promises:
         assert promise.first is not None
@@ -98,7 +99,7 @@ def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str
     for chain in event_ways.ways(first, second, by_event, subject.design):
         held = [subject.design.timers[link.name] for link in chain if link.kind == "timer"]
         renewing = tuple(name for timer in held for name in _renewing(subject.design, timer))
-        unless = next((timer.name for timer in held if _may_fail(subject, timer, second)), "")
+        unless = next((timer.name for timer in held if _may_fail(subject, timer, second, by_event)), "")
         reached.append(ResponsePath(promise, first, chain, limit, unless, renewing))
     return reached
 
@@ -121,9 +122,12 @@ def _beside(by_event: graph.Causes, first: str, second: str) -> str:
     return ""
 
 
-def _may_fail(subject: Subject, timer: Timer, second: str) -> bool:
-    """Decides whether a timer on the way may be ended first, by another event than the promised one."""
-    return timer.unless is not None and graph.key_of(timer.unless, subject.design) != second
+def _may_fail(subject: Subject, timer: Timer, second: str, causes: graph.Causes) -> bool:
+    """Decides whether a timer on the way may be ended first, by what does not bring the promised event at once."""
+    if timer.unless is None or (ended := graph.key_of(timer.unless, subject.design)) == second:
+        return False
+    at_once = (link.cause for link in causes.get(second, ()) if link.kind == "begins" and link.window == firing.NOW)
+    return ended not in at_once
 
 
 def _answer(
