@@ -33,6 +33,7 @@ from coherence.verify.calls.attempts import (
 
 UNBOUNDED = {"between bytes": ("a slow stream", "stream"), "connect": ("a slow answer", "answer")}
 TIMEOUTS = frozenset(CAUSES["timeout"])
+OTHER_FAILURE = "any other failure"
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ def _causes(
         elif word not in stated:
             yield _unknown(call, word, bound)
     if call.retry_when is None:
-        yield _unknown(call, "any other failure", bound)
+        yield _unknown(call, OTHER_FAILURE, bound)
 
 
 def _outlasts(takes: DurationInterval, limit: DurationInterval | None) -> bool:
@@ -259,12 +260,11 @@ def _outlasts(takes: DurationInterval, limit: DurationInterval | None) -> bool:
 
 
 def _unknown(call: Call, word: str, limit: DurationInterval | None) -> FailureCause:
-    return FailureCause(
-        word,
-        DurationInterval(ZERO, limit.high if limit else None),
-        known=False,
-        missing=MissingFact(f"fails: {{{word}: ...}} of {call.name}"),
-    )
+    """Returns a cause of which no time is stated; one whose word says nothing either may be a timeout too."""
+    understood = word in (OTHER_FAILURE, *CAUSES["refusal"])
+    perhaps = "" if understood else f" (or `timeout`, if {word} is one)"
+    missing = MissingFact(f"fails: {{{word}: ...}} of {call.name}{perhaps}", is_number=understood)
+    return FailureCause(word, DurationInterval(ZERO, limit.high if limit else None), known=False, missing=missing)
 
 
 def _timeouts(

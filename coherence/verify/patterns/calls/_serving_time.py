@@ -12,6 +12,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Design
 from coherence.language.roles import role, started_apart, time_of, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.answer_times import AnswerTime, role_of
@@ -58,10 +59,16 @@ class AnswerWait:
         return {**least, **most, "a try": (self.around.limit.low, "s")}
 
 
-def whole_answer(plan: RetryPolicy) -> Enclosure | None:
-    """Returns the deadline of a call whose tries wait for bytes alone: the whole answer is to come before it."""
-    whole = plan.call.deadline
-    if not plan.streams or plan.deadline is None or not isinstance(whole, Quantity) or plan.call.per_try is None:
+def whole_answer(design: Design, tree: CallTree, plan: RetryPolicy) -> Enclosure | None:
+    """Returns the deadline of a call whose tries wait for bytes alone: the whole answer is to come before it.
+
+    None where one try waits as long as that takes anyway.
+    """
+    whole, limit = plan.call.deadline, plan.limit
+    if not plan.streams or limit is None or not isinstance(whole, Quantity) or plan.call.per_try is None:
+        return None
+    work, first = tree.work.get(plan.callee), time_of(design.components.get(plan.callee), "first byte")
+    if plan.deadline is None or work is None or (first is None and work.answer.most <= limit.low):
         return None
     text = f"{plan.name} is given up after {whole}"
     return Enclosure(plan.name, plan.callee, plan.deadline, whole.place, text)
@@ -200,7 +207,14 @@ def _enough(question: Question, subject: Subject, waiting: AnswerWait, bound: Fr
     assumed = own_times(call_tree(subject.design), time.silent)
     assumed += ["no try inside fails"] if waiting.nested else []
     called = (call.callee.text for call in subject.design.calls if call.name in time.inside and call.callee)
-    assumed += [NO_WAIT.format(name) for name in dict.fromkeys((around.inside, *called))]
+    things = dict.fromkeys((around.inside, *called))
+    assumed += [NO_WAIT.format(name) for name in things]
+    assumed += [
+        f"{activity} of {name} is no part of an answer (else `roles: {{{activity}: answer}}`)"
+        for name in things if waiting.what == "answer" and call_tree(subject.design).work[name].serve is not None
+        for activity, span in unknown_activities(subject.design, name).items()
+        if bound + span.high > around.limit.low
+    ]  # fmt: skip
     apart = started_apart(subject.design, around.inside)
     assumed += [
         f"{activity} of {around.inside} waits for no caller: {timer} starts it" for activity, timer in apart.items()

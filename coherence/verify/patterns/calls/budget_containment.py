@@ -59,7 +59,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     tree = call_tree(subject.design)
     for plan in tree.plans:
         yield from _no_retry(subject, plan) or _own(subject, plan)
-        for around in (enclosure_of(plan), whole_answer(plan)):
+        for around in (enclosure_of(plan), whole_answer(subject.design, tree, plan)):
             if around is not None:
                 yield from serving_time(QUESTION, subject, tree, around)
         yield from cold_start(QUESTION, subject, plan)

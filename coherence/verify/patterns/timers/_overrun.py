@@ -80,7 +80,7 @@ def _of_start(design: Design, case: OverrunCase) -> OverrunCase:
     if case.relation != "before" or not case.order.first or timer.start is None or not is_answered_by_default(timer):
         return case
     (ends, fires), thing = case.order.windows, timer.start.thing
-    perhaps = _perhaps_of_start(design, thing)
+    perhaps = perhaps_of_start(design, thing)
     longest = sum((span.high for span in perhaps.values()), ends.latest or Fraction(0))
     if not perhaps or longest < fires.earliest:
         return case
@@ -89,7 +89,7 @@ def _of_start(design: Design, case: OverrunCase) -> OverrunCase:
     return replace(case, relation="unknown", needs=f"needs {needs}")
 
 
-def _perhaps_of_start(design: Design, thing: str) -> dict[str, Quantity]:
+def perhaps_of_start(design: Design, thing: str) -> dict[str, Quantity]:
     """Returns activities of a thing before its first answer of which nothing says what they are or when they run."""
     component, unknown, named = design.components[thing], unknown_activities(design, thing), used_names(design)
     before = itertools.takewhile(

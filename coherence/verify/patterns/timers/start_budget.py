@@ -49,10 +49,11 @@ from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import is_harmless
 from coherence.language.sentences import Event
+from coherence.verify.events import bounds, graph
 from coherence.verify.facts.design_facts import STARTED
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
-from coherence.verify.timers import repairs
+from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import unknown_action
 
 QUESTION = Question("COH206", "start-budget-vs-probe", "ai.04 runtime control coherence")
@@ -64,6 +65,25 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for case in _overrun.cases(subject.design):
         if is_probe(case.timer) and not _only_renews(subject.design, case.timer):
             yield _answer(subject, case)
+    yield from _unnamed_starts(subject.design)
+
+
+def _unnamed_starts(design: Design) -> Iterator[Finding]:
+    """Yields what to ask where a probe counts from a start, and an activity that no word says may be that start."""
+    for timer in design.timers.values():
+        thing = timer.start.thing if timer.start is not None else ""
+        fires = firing.firing(timer) if timer.unless is None and is_probe(timer) else None
+        if fires is None or thing not in design.components or not firing.counts_from_start(timer, thing):
+            continue
+        if timer.then is None or bounds.ended_by(timer) != thing:
+            continue
+        for activity, span in _overrun.perhaps_of_start(design, thing).items():
+            if span.high >= fires.window.earliest:
+                role = f"`roles: {{{activity}: start}}` or `apart`"
+                needs = f"needs whether {activity} of {thing} ({span}) is its start: {role}"
+                places = (span.place.labelled("a start?"), *graph.values(timer)[:1])
+                yield QUESTION.undecided(needs, places, (timer.name,))
+                break
 
 
 def _only_renews(design: Design, timer: Timer) -> bool:

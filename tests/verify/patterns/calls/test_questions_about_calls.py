@@ -323,3 +323,25 @@ def test_tries_that_may_fail_at_once_are_told_of_by_what_takes_longest() -> None
     assert "may take 27 s on timeouts" in late.message
     assert "0 of them end in time" in late.message
     assert not any("reset" in step.text for step in late.evidence.witness)
+
+
+def test_a_proof_names_the_activity_that_no_word_says_to_be_part_of_an_answer() -> None:
+    text = (
+        "coherence: 1\ncomponents: {m: {takes: {serve: 1 s .. 2 s, vacuum: 5 min, tidy: 3 s}}}\n"
+        "calls: [{from: u, to: m, deadline: 10 s}]\n"
+    )
+    proof = next(f for f in asked(text) if f.code == "COH201" and f.verdict is Verdict.PROVED)
+    named = [words for words in proof.assumptions if "no part of an answer" in words]
+    assert [words.partition(" ")[0] for words in named] == ["vacuum"]  # tidy would fit as well
+
+
+def test_a_longer_deadline_of_a_stream_is_proved_beside_its_first_byte() -> None:
+    text = (
+        "coherence: 1\ncomponents: {m: {takes: {ttft: 1 s, generate: 30 s .. 60 s}}}\n"
+        "calls: [{from: n, to: m, per_try: 10 s, deadline: 50 s, timeout_kind: first byte}]\n"
+    )
+    design = read_text(text, "d.yaml")
+    answers = analyse(design, {"d.yaml": text}, lambda sources: read_text(sources["d.yaml"], "d.yaml"))
+    conflict = next(f for f in answers.findings if f.verdict is Verdict.CONFLICT)
+    assert conflict.repairs
+    assert all(repair.proved for repair in conflict.repairs)
