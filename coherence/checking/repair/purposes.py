@@ -2,9 +2,9 @@
 
 A call that retried and has one try, where no call before or behind it retries either, a loop that may move within
 bounds and has one value left or leaves its stated bounds, a timer that begins with what stops it where no other one
-stands for it or that is promised to follow what lifts it in every run, a cap that lets nobody in, a component of which
-there are fewer, a load or a time of the world that is another: such an edit removes a conflict by removing what it is
-about.
+stands for it or that is promised to follow what lifts it in every run, a cap that lets nobody in, a floor that keeps
+nobody there, a component of which there are fewer, a load or a time of the world that is another: such an edit removes
+a conflict by removing what it is about.
 """
 
 from __future__ import annotations
@@ -43,15 +43,16 @@ def _lost(before: Design, after: Design) -> Iterator[str]:
 
 
 def _idle(before: Design, after: Design) -> Iterator[str]:
-    """Yields the timers and caps that do nothing of what they are for any more, whatever happens."""
+    """Yields the timers and limits that do nothing of what they are for any more, whatever happens."""
     yield from idle_timers(after) - idle_timers(before)
     for name, limit in before.limits.items():
-        if name in after.limits and _lets_some(limit) and not _lets_some(after.limits[name]):
+        edited = after.limits.get(name, limit)
+        if (_lets_some(limit) and not _lets_some(edited)) or (_keeps_some(limit) and not _keeps_some(edited)):
             yield name
 
 
 def leaves_idle(before: Design, after: Design) -> bool:
-    """Decides whether an edit leaves a timer or a cap that no longer does what it is for, whatever happens."""
+    """Decides whether an edit leaves a timer or a limit that no longer does what it is for, whatever happens."""
     return any(_idle(before, after))
 
 
@@ -107,6 +108,12 @@ def _stood_for(timer: Timer, design: Design) -> bool:
 def _lets_some(limit: Limit) -> bool:
     """Returns whether a cap lets anything in; a share of members, or an expression, is taken to."""
     return not isinstance(limit.at_most, Quantity) or limit.at_most.high > 0
+
+
+def _keeps_some(limit: Limit) -> bool:
+    """Returns whether a floor keeps any member there; a share of members, or an expression, is taken to."""
+    floor = limit.at_least
+    return floor is not None and (not isinstance(floor, Quantity) or floor.high > 0)
 
 
 def _is_less(component: Component, edited: Component) -> bool:

@@ -12,7 +12,7 @@ calls: [{from: a, to: b, tries: 3, per_try: 1 s, deadline: 5 s}]
 timers: {probe: {from: web starts, after: 60 s, unless: web.boot ends, then: restart web}}
 loops: {hpa: {trigger: web.queue > 3, actuation: {signal: web.size, law: step, by: 1, bounds: [1, 9]}}}
 components: {web: {copies: 4, takes: {boot: 1 min}, work: 2 .. 5}}
-limits: {slots: {counts: web.ongoing, at_most: 4, per: replica}}
+limits: {slots: {counts: web.ongoing, at_most: 4, per: replica}, budget: {counts: web.available, at_least: 3}}
 workload: {users: {rate: 9 req/s}}
 """
 
@@ -29,6 +29,7 @@ workload: {users: {rate: 9 req/s}}
         ("work: 2 .. 5", "work: 2 .. 4"),
         ("rate: 9 req/s", "rate: 8 req/s"),
         ("at_most: 4", "at_most: 0"),
+        ("at_least: 3", "at_least: 0"),
     ],
 )
 def test_a_policy_without_its_purpose_is_counted(old: str, new: str) -> None:
@@ -43,6 +44,7 @@ def test_a_policy_without_its_purpose_is_counted(old: str, new: str) -> None:
         ("bounds: [1, 9]", "bounds: [2, 8]"),
         ("after: 60 s", "after: 90 s"),
         ("at_most: 4", "at_most: 2"),
+        ("at_least: 3", "at_least: 1"),
     ],
 )
 def test_a_policy_that_still_does_what_it_is_for_is_not(old: str, new: str) -> None:

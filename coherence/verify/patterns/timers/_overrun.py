@@ -13,7 +13,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
-from coherence.language.entries.actions import unclear_state
+from coherence.language.entries.actions import is_harmless, unclear_state
 from coherence.language.implied import is_answered_by_default
 from coherence.language.names import used_names
 from coherence.language.roles import role, unknown_activities
@@ -346,12 +346,16 @@ def raised(subject: Subject, case: OverrunCase) -> Iterator[Repair]:
 
 
 def _all_raised(subject: Subject, timer: Timer, need: Fraction) -> Iterator[Repair]:
-    """Yields the repair of all timers that run from one event, end with one event, and fire too early: in turn."""
+    """Yields the repair of all timers that run from one event, end with one event, and fire too early: in turn.
+
+    What only tells somebody may come before: it is left as it is.
+    """
     beside = [
         other
         for other in subject.design.timers.values()
         if isinstance(other.after, Quantity) and other.after.low <= need
         and None not in (other.start, other.unless) and _ends(other) == _ends(timer)
+        and not (other.then is not None and is_harmless(other.then.text))
     ]  # fmt: skip
     if len(beside) > 1:
         above = nice_above(need)  # the timer itself comes after the others, or they would never fire

@@ -25,3 +25,14 @@ def test_what_a_timer_leaves_to_its_defaults_is_named_at_the_timer(more: str, un
     labels = [place.label for place in finding.places]
     assert labels[1] == "server.load takes 60 s to 90 s"
     assert labels[2:] == (["; ".join(DEFAULTS[-unset:])] if unset else [])
+
+
+def test_a_timer_that_only_tells_is_not_put_off_with_the_one_that_ends() -> None:
+    timers = "{after}, unless: server.load ends, then: {then}"
+    text = (
+        "coherence: 1\ncomponents: {server: {takes: {load: 5 min .. 50 min}}}\ntimers:\n"
+        f"  give_up: {{from: server.load starts, {timers.format(after='after: 10 min', then='kill server')}}}\n"
+        f"  call: {{from: server.load starts, {timers.format(after='after: 40 s', then='page operator')}}}\n"
+    )
+    repairs = next(f for f in findings_of(text) if f.code == "COH207" and f.repairs).repairs
+    assert {edit.place.line for repair in repairs for edit in repair.edits} == {4}
