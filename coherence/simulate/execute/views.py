@@ -1,7 +1,7 @@
 """Gives expressions the values of a run at one time: current, delayed and sampled ones, means and maxima of windows.
 
 A window is cut where the expression may change (`Lookback.cuts`).  Means of exact runs are differences of running
-sums (windows.py); floats, and expressions that read scrapes, are added up piece by piece.
+sums (windows.py); floats, and expressions that read scrapes, are added up piece by piece, the latter evaluated anew.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import bisect
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from coherence.language.expressions.evaluate import evaluate
@@ -81,9 +82,12 @@ def window_maximum(now: View, tree: Tree, window: Fraction) -> Num:
 def _pieces(now: View, tree: Tree, window: Fraction) -> list[tuple[Fraction, Num, Num]]:
     """Returns (length, mean, largest) between the changes of a tree in [t - window, t], and now with length 0."""
     start, run = now.time - window, now.run
+    here = evaluate(tree, now)  # what it remembers of each sample it remembers of this one
+    sums = _sums(now, tree, window)
+    if sums is not None:
+        return [*sums.pieces(start, now.time, partial(piece, now, tree)), (Fraction(0), here, here)]
     cuts = run.lookback.cuts(tree, start, now.time, run.history.times())
     intervals = itertools.pairwise([start, *cuts, now.time])
-    here = evaluate(tree, now)
     between = [(high - low, *piece(now, tree, low, high)) for low, high in intervals]
     return [*between, (Fraction(0), here, here)]
 
@@ -99,9 +103,18 @@ def piece(now: View, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Nu
 
 def _integral(now: View, tree: Tree, window: Fraction) -> Num | None:
     """Returns the integral over the window by running sums; None where it must be added up (floats, scrapes)."""
+    if not now.run.motion.exact or now.run.lookback.of_windows[tree].scrapes:
+        return None
+    evaluate(tree, now)  # what it remembers of each sample it remembers of this one
+    sums = _sums(now, tree, window)
+    return None if sums is None else sums.integral(now.time - window, now.time, partial(piece, now, tree))
+
+
+def _sums(now: View, tree: Tree, window: Fraction) -> Sums | None:
+    """Returns what is kept of the window with all cuts before now; None where scrapes are read, or it began later."""
     run, start = now.run, now.time - window
     reads = run.lookback.of_windows[tree]
-    if not run.motion.exact or reads.scrapes:
+    if reads.scrapes:
         return None
     key = (tree, window, now.loop)
     sums = run.sums.get(key)
@@ -109,15 +122,10 @@ def _integral(now: View, tree: Tree, window: Fraction) -> Num | None:
         sums = run.sums[key] = Sums(start)
     if start < sums.since:
         return None
-    evaluate(tree, now)  # what it remembers of each sample it remembers of this one
     low = sums.at[-1] if sums.at else sums.since
     entries = run.history.entries
     index = bisect.bisect_left(entries, low - max(reads.lags, default=Fraction(0)), key=lambda entry: entry.time)
     cuts = run.lookback.cuts(tree, low, now.time, [entry.time for entry in entries[index:]])
-
-    def level(begin: Fraction, end: Fraction) -> Num:
-        return piece(now, tree, begin, end)[0]
-
-    sums.extend(cuts, level)
+    sums.extend(cuts, partial(piece, now, tree))
     sums.forget(start)
-    return sums.integral(start, now.time, level)
+    return sums

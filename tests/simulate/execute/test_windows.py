@@ -1,7 +1,8 @@
-"""Running sums give the same window means as adding up, and marks the same recurrences."""
+"""What is kept of windows gives the same means and maxima as evaluating them anew, and marks the same recurrences."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.simulate.execute import views, windows
-from coherence.simulate.execute.exact import Instant, execute
+from coherence.simulate.execute.exact import Execution, Instant, execute
+from coherence.simulate.execute.hybrid import Integrated, floated
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.execute.starts import corners
 
@@ -51,7 +53,7 @@ def test_running_sums_are_the_sums(plant: str, read: str, period: int, window: s
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(windows, "MOST", 8)  # forget often
         quick = ran(text, 80)
-        patch.setattr(views, "_integral", lambda *_: None)
+        patch.setattr(views, "_sums", lambda *_: None)
         slow = ran(text, 80)
     assert quick == slow
     assert all(isinstance(one.after["cap.value"], Fraction | int) for one in quick)
@@ -69,7 +71,30 @@ def test_an_orbit_is_found_where_it_recurs(read: str) -> None:
     assert [one.after for one in again[-len(lap) :]] == [one.after for one in lap]
 
 
-def test_the_window_of_five_minutes_of_a_loop_of_a_second_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_floats(text: str, instants: int) -> list[Instant]:
+    model = floated(Subject(read_text(text, "d"), {"d": text}).model)
+    run = Execution(model, next(iter(corners(model))), Integrated(Fraction(instants)))
+    half = [run.advance() for _ in range(instants // 2)]
+    other = run.copy()
+    ahead = run.advance()  # what it keeps of its windows is no part of what the other keeps
+    return [*half, ahead] + [other.advance() for _ in range(instants // 2)]
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("read", ["plant.x", "delayed(plant.x, 4 s)"])
+def test_in_floats_each_digit_is_that_of_windows_that_are_evaluated_anew(plant: str, read: str) -> None:
+    text = design(plant, read, 2, "7 s", "5 s")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(windows, "MOST", 8)  # forget often
+        quick = in_floats(text, 60)
+        patch.setattr(views, "_sums", lambda *_: None)
+        assert quick == in_floats(text, 60)
+
+
+@pytest.mark.parametrize("execute_in", [ran, in_floats])
+def test_the_window_of_five_minutes_of_a_loop_of_a_second_is_no_work(
+    monkeypatch: pytest.MonkeyPatch, execute_in: Callable[[str, int], list[Instant]]
+) -> None:
     text = design(PLANTS[1], "plant.x", 1, "5 min", "5 min")
     spans = 0
     piece = views.piece
@@ -80,5 +105,5 @@ def test_the_window_of_five_minutes_of_a_loop_of_a_second_is_no_work(monkeypatch
         return piece(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(views, "piece", counted)
-    instants = len(ran(text, 500))
+    instants = len(execute_in(text, 500))
     assert spans < 8 * instants  # once two ends and one new piece for each of two windows; else 300 pieces each
