@@ -257,8 +257,12 @@ class LapLifting:
 
     def _held_mean(self, k: int, start: Fraction, end: Fraction) -> Array:
         times = [start, *(t + self.lands[k] for t in self.times[k] if start < t + self.lands[k] < end), end]
-        parts = [self._landed(k, a) * self._of(b - a) for a, b in itertools.pairwise(times)]
-        return np.asarray(sum(parts[1:], parts[0]) / self._of(end - start))
+        total = zeros((1, self.size), exact=self.exact)[0]
+        for begin, stop in itertools.pairwise(times):
+            row = self._landed(k, begin)
+            named = np.flatnonzero(row)  # few: most of what is held is a variable of its own
+            total[named] += row[named] * self._of((stop - begin) / (end - start))
+        return np.asarray(total)
 
     def lifted(self) -> Lifted:
         """Returns the end of the lap over its start."""
