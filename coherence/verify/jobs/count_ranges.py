@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.findings.question_input import details_are_asked
 from coherence.language.design import Loop
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
@@ -101,7 +102,7 @@ def variants(facts: DesignFacts) -> list[dict[str, int]]:
 
 def swept_nodes(facts: DesignFacts, there: Cluster, low: int, high: int) -> tuple[PlaceVerdicts, ...]:
     """Returns the placement verdict for 1 to 50 places of each kind whose count is stated, the others as they are."""
-    kinds = [name for name, given in facts.design.places.items() if "count" in given]
+    kinds = [name for name, given in facts.design.places.items() if "count" in given and details_are_asked()]
     return tuple(_swept(facts, there, low, high, name, MOST_SWEPT // len(kinds)) for name in kinds)
 
 

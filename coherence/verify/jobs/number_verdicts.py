@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from coherence.findings.question_input import details_are_asked
 from coherence.verify.jobs.contest import Contest
 from coherence.verify.jobs.count_ranges import render_verdicts
 from coherence.verify.jobs.livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN
@@ -37,7 +38,8 @@ class NumberVerdicts:
 
 def by_number(contest: Contest, decide: Decide) -> list[NumberVerdicts]:
     """Returns verdicts for kinds of which the number changes it, the others as they are; within a budget."""
-    rows = [_of_kind(contest, k, decide) for k, kind in enumerate(contest.kinds) if kind.number > 1]
+    changed = [k for k, kind in enumerate(contest.kinds) if kind.number > 1 and details_are_asked()]
+    rows = [_of_kind(contest, k, decide) for k in changed]
     return [row for row in rows if len({verdict for _, verdict in row.verdicts}) > 1]
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Question, Subject, arithmetic, details_are_asked
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Logic, Tree
 from coherence.language.sentences import Promise
@@ -194,7 +194,7 @@ def _failure(case: PromiseCase, there: Cluster, worst: LossPromise) -> str:
 def _by_places(facts: DesignFacts, case: PromiseCase, there: Cluster) -> str:
     """Renders the verdict for each number of places of a kind whose count is stated."""
     text, budget = "", MOST_SWEPT
-    for name in [name for name, given in facts.design.places.items() if "count" in given]:
+    for name in [name for name, given in facts.design.places.items() if "count" in given and details_are_asked()]:
         verdicts: list[tuple[int, str]] = []
         for number in range(1, BOUND + 1):
             numbers = {**dict(there.chosen), name: number}

@@ -36,7 +36,7 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Question, Subject, arithmetic, details_are_asked
 from coherence.model.gangs import gang_of
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import all_joined, saturated, standing
@@ -165,7 +165,7 @@ def _conflict(
         )
     else:
         message = f"{' and '.join(names)} wait for themselves for ever: with {there}, {held_by(jobs, standstill.stuck)}"
-    swept = sweep(jobs, resource)
+    swept = sweep(jobs, resource) if details_are_asked() else ()
     words = {NEVER: CERTAIN}
     if swept and jobs.whole(resource):
         enough = swept[-1][0] >= jobs.total(resource)

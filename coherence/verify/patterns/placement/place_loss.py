@@ -35,7 +35,7 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Question, Subject, arithmetic, details_are_asked
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import NOT_HELD_BACK
@@ -154,7 +154,7 @@ def _conflict(
 def _by_places(facts: DesignFacts, there: Cluster, span: tuple[int, int]) -> tuple[str, dict[str, int]]:
     """Returns the verdict for each number of places of a kind whose count is stated, and the least that is enough."""
     text, enough, budget = "", dict[str, int](), MOST_SWEPT
-    for name in [name for name, given in facts.design.places.items() if "count" in given]:
+    for name in [name for name, given in facts.design.places.items() if "count" in given and details_are_asked()]:
         verdicts: list[tuple[int, str]] = []
         for number in range(1, BOUND + 1):
             other = nodes_of(facts, there.thing, {**dict(there.chosen), name: number})

@@ -52,7 +52,7 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Question, Subject, arithmetic, details_are_asked
 from coherence.language.design import needed
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import all_joined, falling, saturated
@@ -222,7 +222,7 @@ def _conflict(
     subject: Subject, facts: DesignFacts, jobs: Contest, livelock: Livelock, places: tuple[Place, ...], *, certain: bool
 ) -> Finding:
     resource = contested(jobs, livelock.cycle)
-    swept = sweep(jobs, resource)
+    swept = sweep(jobs, resource) if details_are_asked() else Sweep(resource, (), "", jobs.whole(resource))
     amounts = swept if jobs.admit is not None else replace(swept, verdicts=())  # elsewhere the order may decide
     vain = any(edge.kind == VAIN for edge in livelock.cycle)
     moves = [edge for edge in livelock.cycle if edge.kind in (TAKE, VAIN)]

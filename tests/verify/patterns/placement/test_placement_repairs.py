@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 
 import pytest
 
 from coherence.checking.design_check import analyse
 from coherence.checking.weighing import absences_weighed
 from coherence.findings.finding import Repair, Verdict
-from coherence.findings.question_input import Subject
+from coherence.findings.question_input import Subject, details_unasked
 from coherence.findings.registry import question_modules
 from coherence.findings.repairs import apply
 from coherence.language.reading import read_text
@@ -57,3 +58,45 @@ def test_preferences_alone_are_proved_to_leave_a_place_to_each_just_where_the_ro
     modules = [m for m in question_modules() if any(q.code == "COH227" for q in m.questions)]
     proofs = [f for f in absences_weighed(subject, modules) if f.verdict is Verdict.PROVED]
     assert bool(proofs) == (sum(rooms) >= copies)
+
+
+LOSSES = (
+    "coherence: 1\ncomponents: {web: {copies: 6}}\nplaces: {node: {count: 3, drained: 1}}\n"
+    "placement: {web: [spread by node <= 1]}\npromises: {most: always web.ready >= 4}\n"
+)
+GANGS = """coherence: 1
+components: {gpu: {count: 8}}
+jobs: {a: {needs: 1 gpu, copies: 8, barrier: all}, b: {needs: 1 gpu, copies: 6, barrier: all}}
+"""
+PREEMPTION = """coherence: 1
+components: {cpu: {count: 8}, q1: {deserved: 3 cpu}, q2: {deserved: 5 cpu}}
+jobs: {pod1: {queue: q1, needs: 4 cpu}, pod2: {queue: q2, needs: 1 cpu}, pod3: {queue: q2, needs: 4 cpu}}
+order:
+  admit: smallest queue.used / queue.deserved first
+  preempt: for pod3 take job where job.queue.used > job.queue.deserved
+  victim: returns, no reservation
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "by_number"),
+    [
+        (LOSSES, "COH229", "; node: conflict at 1 to 6"), (LOSSES, "COH249", "; node: conflict at 1 to 2"),
+        (f"{KIND}placement: {{model: [spread by node <= 1]}}\n", "COH227", "; node: conflict at 1 to 3"),
+        (GANGS, "COH228", "; gpu: conflict at 1 to 7"), (PREEMPTION, "COH225", " (with 5 to 8 cpu"),
+    ],
+)  # fmt: skip
+def test_where_details_are_unasked_no_other_number_is_tried_and_the_verdict_is_the_same(
+    text: str, code: str, by_number: str
+) -> None:
+    answers = []
+    for asked in (nullcontext, details_unasked):
+        subject = Subject(read_text(text, "d"), {"d": text})
+        with asked():
+            findings = [
+                f for m in question_modules() if any(q.code == code for q in m.questions) for f in m.ask(subject)
+            ]
+        (answer,) = (f for f in findings if f.code == code)
+        assert (by_number in answer.message) is (asked is nullcontext)
+        answers.append((answer.verdict, answer.certainty, answer.of))
+    assert answers[0] == answers[1]
