@@ -61,8 +61,8 @@ def thing_with_calls(facts: DesignFacts, thing: str) -> LoadedThing | None:
     behind = tuple(dict.fromkeys(name for plan in work.through for name in (plan.name, plan.callee)))
     station = replace(_opened(facts.design, station, work, stay), assumed=assumed, behind=behind)
     doubt = next((twice[0] for name in _below(facts, thing) if (twice := contested(facts, name)) is not None), "")
-    unsure = replace(station.each, low=ZERO, open=doubt)
-    return replace(station, each=unsure, lacks_slots=False) if doubt else station
+    unsure = replace(station.each, low=ZERO, open=station.each.open or doubt)
+    return replace(station, each=unsure) if doubt else station
 
 
 def _below(facts: DesignFacts, thing: str) -> list[str]:
