@@ -315,6 +315,16 @@ def interval(value: Quantity) -> Interval:
     return Interval(value.low, value.high)
 
 
+def commanded(model: Model, path: str) -> Interval:
+    """Returns an interval that a command never leaves: its start, and the bounds of the loops that write it."""
+    command = model.commands[path]
+    spans = [command.initial, *(loop.bounds for loop in model.loops if loop.signal == path)]
+    lows = [command.range.clip(span.low) for span in spans if span.low is not None]
+    highs = [command.range.clip(span.high) for span in spans if span.high is not None]
+    low = min(lows) if len(lows) == len(spans) else command.range.low
+    return Interval(low, max(highs) if len(highs) == len(spans) else command.range.high)
+
+
 def unit_of(model: Model, path: str) -> Dimension:
     """Returns the dimension of a signal, or a bare number where it is unknown."""
     for table in (model.states, model.commands, model.constants):

@@ -15,8 +15,8 @@ import numpy as np
 
 from coherence.base.graphs import components
 from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tree, names
-from coherence.model.model import Constant, Interval, Model, unit_of
-from coherence.simulate.execute.schedules import schedules
+from coherence.model.model import Constant, Interval, Model, commanded, unit_of
+from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.slices import influences, reads, signals_in
 from coherence.verify.invariants.directions import Direction, template
 from coherence.verify.invariants.fixpoint import APART, Abstraction, post_fixpoint
@@ -112,6 +112,29 @@ def by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) ->
     piece, loose = _piece(model, own, contracts), _loose(model, own)
     held = proof_of(piece, condition, wanted=wanted, deadline=deadline, free=_free(model, own), loose=loose)
     return held if isinstance(held, ProofFailure) else ByParts(held, tuple(contracts.values()), tuple(certificates))
+
+
+def within_bounds(model: Model, condition: Tree, *, wanted: bool, deadline: float) -> ByParts | None:
+    """Returns a proof of what is said of states that step, whatever loops command within the bounds of their commands.
+
+    None where there is none: one for all orders and periods of the loops, and coarser than one with their laws.
+    """
+    states, said = frozenset(model.states), signals_in(model, condition) | set(names(condition))
+    driving = _outside(model, states) & model.commands.keys()
+    ranges = {path: Contract(path, commanded(model, path)) for path in sorted(driving)}
+    bounded = all(None not in (one.interval.low, one.interval.high) for one in ranges.values())
+    steps = all(state.flow is None and state.switch is None for state in model.states.values())
+    modes = {loop.name for loop in model.loops}
+    if not (states and ranges and bounded and steps) or said & (modes | model.commands.keys()):
+        return None
+    try:
+        piece = _piece(model, states, ranges)
+        held = proof_of(
+            piece, condition, wanted=wanted, deadline=deadline, free=_free(model, states), loose=_loose(model, states)
+        )
+    except (NotLinearError, NotCommensurateError):
+        return None
+    return ByParts(held, tuple(ranges.values()), ()) if isinstance(held, ConditionProof) else None
 
 
 def _all_reads(model: Model, every: list[frozenset[str]], part: frozenset[str]) -> frozenset[str]:

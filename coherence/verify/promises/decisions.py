@@ -277,10 +277,13 @@ def _throughout(model: Model, condition: Tree, deadline: float, *, wanted: bool 
 
 
 def _prove(model: Model, promise: Promise, deadline: float) -> Outcome:
-    from coherence.verify.promises.contracts import parts
+    from coherence.verify.promises.contracts import parts, within_bounds
     from coherence.verify.promises.proofs import ProofFailure, proof_of
 
     wanted, condition = promise.kind == "always", condition_of(model, promise)
+    bounded = within_bounds(model, condition, wanted=wanted, deadline=part_until(deadline, 1 / 8))
+    if bounded is not None:
+        return _held(bounded.held, (), (f"only that {', '.join(contract.text for contract in bounded.contracts)}",))
     many = len(model.loops) > FEW_LOOPS
     apart = _by_parts(model, condition, wanted=wanted, deadline=deadline) if many else None
     if isinstance(apart, Proved):

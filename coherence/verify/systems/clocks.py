@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from coherence.language.expressions.tree import Tree
-from coherence.model.model import Interval, Model, SampledLoop
+from coherence.model.model import Interval, Model, SampledLoop, commanded
 from coherence.simulate.execute.schedules import Clock, DueInstant, NotCommensurateError, PhasePattern, schedules
 from coherence.verify.systems.cases import AffineCase, NotLinearError, exactly
 from coherence.verify.systems.registers import (
@@ -218,14 +218,9 @@ class ClockedEncoder(Encoder):
         """Returns an interval that a signal never leaves."""
         if name in self.model.constants:
             return self.model.constants[name].range
-        command = self.model.commands.get(name)
-        if command is None:
-            return self.model.states[name].range if name in self.model.states else Interval(None, None)
-        spans = [command.initial, *(loop.bounds for loop in self.model.loops if loop.signal == name)]
-        lows = [command.range.clip(span.low) for span in spans if span.low is not None]
-        highs = [command.range.clip(span.high) for span in spans if span.high is not None]
-        low = min(lows) if len(lows) == len(spans) else command.range.low
-        return Interval(low, max(highs) if len(highs) == len(spans) else command.range.high)
+        if name in self.model.commands:
+            return commanded(self.model, name)
+        return self.model.states[name].range if name in self.model.states else Interval(None, None)
 
 
 def _between(one: Term, amount: Term, other: Term, sign: Fraction) -> Guard | None:
