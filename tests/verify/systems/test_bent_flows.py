@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coherence.language.reading import read_text
@@ -21,13 +21,14 @@ from coherence.verify.systems.terms import Term, add, constant, scaled, unit
 OPEN = Interval(None, None)
 
 
+@example(1, Fraction(1, 13602639399), 0, Fraction(1, 50))
 @given(st.integers(-9, 9), st.fractions(-2, 2), st.integers(-9, 9), st.fractions(Fraction(1, 50), 3))
 def test_an_exponential_ends_within_the_rows(inflow: int, factor: Fraction, level: int, seconds: Fraction) -> None:
     def rate(of: str) -> Term:
         return add(constant(inflow), scaled(unit(of), factor))
 
-    grown = math.exp(float(factor * seconds))
-    end = level * grown + inflow * ((grown - 1) / float(factor) if factor else float(seconds))
+    grown = math.expm1(float(factor * seconds))
+    end = level + level * grown + inflow * (grown / float(factor) if factor else float(seconds))
     values = {"x": Fraction(level), "x later": Fraction(end)}
     rates = exactly(rate("x")), exactly(rate("x later"))
     cases = enclosed(unit("x"), "x later", rates, lambda amount: exactly(scaled(amount, seconds)), OPEN)
