@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.language.design import Limit
-from coherence.language.entries.member_slots import ALONE, MemberSlots, is_counted_by_loops
+from coherence.language.entries.member_slots import ALONE, MemberSlots, closing, is_counted_by_loops
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.model.model import Interval
 from coherence.verify.calls.claims import Numbers
@@ -87,8 +87,13 @@ class LoadedThing:
 
 
 def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
-    """Returns a thing with its load and what its members serve; None where the design does not say."""
+    """Returns a thing with its load and what its members serve; None where the design does not say, or a limit lets no
+    member work on a request.
+    """
     from coherence.verify.queues.mixed_service import mixed_rate
+
+    if closing(facts.design, thing) is not None:
+        return None
 
     each = server_rate(facts, thing)
     each = mixed_rate(facts, thing) if each is None else each
