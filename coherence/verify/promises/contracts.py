@@ -119,22 +119,22 @@ def within_bounds(model: Model, condition: Tree, *, wanted: bool, deadline: floa
 
     None where there is none: one for all orders and periods of the loops, and coarser than one with their laws.
     """
-    states, said = frozenset(model.states), signals_in(model, condition) | set(names(condition))
+    states, spoken_of = frozenset(model.states), signals_in(model, condition) | set(names(condition))
     driving = _outside(model, states) & model.commands.keys()
     ranges = {path: Contract(path, commanded(model, path)) for path in sorted(driving)}
     bounded = all(None not in (one.interval.low, one.interval.high) for one in ranges.values())
     steps = all(state.flow is None and state.switch is None for state in model.states.values())
     modes = {loop.name for loop in model.loops}
-    if not (states and ranges and bounded and steps) or said & (modes | model.commands.keys()):
+    if not (states and ranges and bounded and steps) or spoken_of & (modes | model.commands.keys()):
         return None
     try:
         piece = _piece(model, states, ranges)
-        held = proof_of(
+        proof = proof_of(
             piece, condition, wanted=wanted, deadline=deadline, free=_free(model, states), loose=_loose(model, states)
         )
     except (NotLinearError, NotCommensurateError):
         return None
-    return ByParts(held, tuple(ranges.values()), ()) if isinstance(held, ConditionProof) else None
+    return ByParts(proof, tuple(ranges.values()), ()) if isinstance(proof, ConditionProof) else None
 
 
 def _all_reads(model: Model, every: list[frozenset[str]], part: frozenset[str]) -> frozenset[str]:
