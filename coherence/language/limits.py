@@ -82,6 +82,11 @@ class Limit(Record):
     note: Word | None = key(TEXT, means=NOTE, for_people=True)
 
     @property
+    def waits(self) -> bool:
+        """Returns whether it says that what comes at the cap waits."""
+        return self.when_full is not None and self.when_full.text == "wait"
+
+    @property
     def rejects(self) -> bool:
         """Returns whether it turns away what comes at the cap."""
         return self.when_full is not None and self.when_full.text == "reject"

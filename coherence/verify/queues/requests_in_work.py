@@ -75,8 +75,7 @@ def _held_back(facts: DesignFacts, thing: str) -> Iterator[str]:
     below = _below(facts, thing)
     for limit in facts.design.limits.values():
         counted = names_of(limit.counts.tree) if limit.counts is not None else ()
-        stated = limit.when_full is not None and limit.when_full.text == "wait"
-        waits = stated or waits_in_window(facts.design, limit)
+        waits = limit.waits or waits_in_window(facts.design, limit)
         if waits and any(path.partition(".")[0] in below for path in counted):
             yield limit.name
 

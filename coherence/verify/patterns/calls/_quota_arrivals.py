@@ -26,7 +26,7 @@ from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.paths import Way
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.facts.limits import counted_in_flight, in_flight_limits
+from coherence.verify.facts.limits import always_holds, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._quota_sends import Quota
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import peak_rate
@@ -64,6 +64,9 @@ def never_full(
 
 def _window_bound(facts: DesignFacts, quota: Quota) -> WindowBound | None:
     """Returns the bound by which a quota is never full; None where none is known, or it is more than the quota."""
+    held = _by_limiters(facts, quota)
+    if held is not None and held.most <= quota.most:
+        return held
     if _refused_by_others(facts, quota):
         return None
     bounds = [_bound(facts, quota, workload, way) for workload, way in quota.flows]
@@ -79,6 +82,40 @@ def _window_bound(facts: DesignFacts, quota: Quota) -> WindowBound | None:
         tuple(name for bound in every for name in bound.of),
         tuple(dict.fromkeys(words for bound in every for words in bound.assumptions)),
     )
+
+
+def _by_limiters(facts: DesignFacts, quota: Quota) -> WindowBound | None:
+    """Returns what limits let through that make those beyond them wait: one on all sends, or one on those of each.
+
+    What waits there is sent later, whatever it is a retry or a second copy of.
+    """
+    pairs = ((limit, send_count(facts.design, limit)) for limit in facts.design.limits.values() if limit.waits)
+    waiting = [
+        (count.caller, _through(facts, limit, quota.window), limit)
+        for limit, count in pairs
+        if count is not None and (count.callee, count.part) == (quota.callee, quota.count.part)
+    ]
+    bounds = [(caller, most, limit) for caller, most, limit in waiting if most is not None]
+    of_all = min((pair for pair in bounds if pair[0] is None), key=lambda pair: pair[1], default=None)
+    senders = dict.fromkeys(workload.name if len(way) == 1 else "" for workload, way in quota.flows)
+    own = [min((pair for pair in bounds if pair[0] == name), key=lambda pair: pair[1], default=None) for name in senders]
+    each = [of_all] if of_all is not None else own
+    known = [pair for pair in each if pair is not None]
+    if not known or len(known) < len(each):
+        return None
+    most = sum((through for _, through, _ in known), Fraction(0))
+    names = " and ".join(limit.name for _, _, limit in known)
+    message = f"{names} lets {_text(quota, most)} through in {render_seconds(quota.window)}"
+    places = tuple(limit.place.labelled("makes those beyond it wait") for _, _, limit in known)
+    return WindowBound(most, message, places, tuple(limit.name for _, _, limit in known))
+
+
+def _through(facts: DesignFacts, limit: Limit, span: Fraction) -> Fraction | None:
+    """Returns the most that a limit in a window lets through in any time so long; None where it does not always."""
+    most, window = most_allowed(facts.design, limit), limit.window
+    if most is None or not isinstance(window, Quantity) or window.low <= 0:
+        return None
+    return math.ceil(span / window.low) * most.high if always_holds(limit) and not limit.actions else None
 
 
 def _text(quota: Quota, most: Fraction) -> str:
@@ -173,7 +210,7 @@ def _by_arrivals(facts: DesignFacts, quota: Quota, workload: Workload, way: Way)
     delayed = _times_out(plan) or in_flight_limits(facts.design, {workload.name, f"{workload.name}.requests"})
     if not _is_regular(workload) or len(way) > 1 or len(calls) > 1 or delayed:
         return None
-    if not isinstance(workload.rate, Quantity) or _waits_for_quota(quota):
+    if not isinstance(workload.rate, Quantity) or quota.limit.waits:
         return None
     most, burst = math.floor(quota.window * workload.rate.high) + 1, workload.burst
     if burst is None or burst.rate is None:
@@ -241,7 +278,3 @@ def _come(workload: Workload, window: Fraction) -> Fraction:
     whole = math.floor(window / every) if every else 0
     in_bursts = whole * lasts + min(lasts, window - whole * every if every else window)
     return usual * window + (burst.rate.high - usual) * min(in_bursts, window)
-
-
-def _waits_for_quota(quota: Quota) -> bool:
-    return quota.limit.when_full is not None and quota.limit.when_full.text == "wait"

@@ -77,8 +77,7 @@ def throttled(question: Question, subject: Subject) -> Iterator[Finding]:
 
 def _throttle(subject: Subject, limit: Limit) -> Throttle | None:
     most, window = most_allowed(subject.design, limit), limit.window
-    waits = limit.when_full is not None and limit.when_full.text == "wait"
-    if not waits or most is None or not isinstance(window, Quantity) or limit.per is not None:
+    if not limit.waits or most is None or not isinstance(window, Quantity) or limit.per is not None:
         return None
     count = send_count(subject.design, limit)
     demand = sent(subject.design, count) if count is not None and window.low > 0 else None

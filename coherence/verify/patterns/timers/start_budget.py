@@ -6,7 +6,8 @@ when `misses` probes in a row have failed.  The first probe comes in [first, fir
 fires between `first + (misses - 1) every` and `first + misses every + reply_within`.  The start is
 safe when it always ends before the first of these, and killed for certain when it never ends before
 the second.  Between them the phase of the ticker decides.  A probe that only unlists never kills; a
-probe that runs from the end of the start cannot meet it.
+probe that runs from the end of the start cannot meet it.  A probe that unlists the only member while it
+is at something else than its start or drain (`worker.answer`, `apart`) leaves nobody for those who call it.
 
 When the start consists of several activities they run one after another in the order of `takes`.  A probe that counts
 from `server starts` and states no `unless` is answered at their end, unless a startup probe holds it back until then.
@@ -51,7 +52,7 @@ from coherence.language.entries.actions import is_harmless
 from coherence.language.sentences import Event
 from coherence.verify.events import bounds, graph
 from coherence.verify.facts.design_facts import STARTED
-from coherence.verify.patterns.timers import _overrun
+from coherence.verify.patterns.timers import _only_member, _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import unknown_action
@@ -106,7 +107,7 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
     if dead := _overrun.forestalled(QUESTION, subject.design, case):
         return dead
     if then is not None and is_harmless(then.text):
-        return _overrun.harmless(QUESTION, case)
+        return _only_member.answer(subject, QUESTION, case) or _overrun.harmless(QUESTION, case)
     if case.relation == "unknown":
         return _overrun.undecided(QUESTION, case)
     conflict = _overrun.conflict(QUESTION, case, repairs=tuple(_repairs(subject, case)))
