@@ -6,6 +6,9 @@ import itertools
 from collections.abc import Iterator
 
 from coherence.language.design import Design
+from coherence.language.entries.actions import action_in
+from coherence.language.sentences import Event
+from coherence.verify.events import graph
 from coherence.verify.events.along_calls import call_begins
 from coherence.verify.events.graph import Causes, Chain, EventLink, lasting_for
 
@@ -79,3 +82,15 @@ def _back(event: str, links_to: Causes, seen: tuple[str, ...]) -> Iterator[Chain
     for link in links:
         for rest in _back(link.cause, links_to, (*seen, link.cause)):
             yield (link, *rest)
+
+
+def brought_again(design: Design, event: Event) -> tuple[str, ...]:
+    """Returns the timers that bring an outside event about once more: what follows each time runs from that time."""
+    if event.kind != "outside":
+        return ()
+    bring = ((name, timer.then) for name, timer in design.timers.items() if timer.then is not None)
+    key = graph.key_of(event, design)
+    return tuple(
+        name for name, then in bring
+        if then.kind == "outside" and graph.key_of(then, design) == key and not action_in(then.text)
+    )  # fmt: skip

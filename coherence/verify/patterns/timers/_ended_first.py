@@ -8,10 +8,15 @@ from fractions import Fraction
 from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Design
+from coherence.language.expressions import names as used
 from coherence.verify.events import graph, orders
-from coherence.verify.patterns.timers import _before
+from coherence.verify.patterns.timers import _before, _overrun
+from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.patterns.timers._response_path import ResponsePath
 from coherence.verify.patterns.writers._pair import Numbers
+
+SURE = ("timer", "activity", "begins")
 
 
 def outside_end(subject: Subject, way: ResponsePath, by_event: graph.Causes) -> str:
@@ -35,6 +40,44 @@ def ended_first(question: Question, way: ResponsePath, event: str, after: Sequen
     if running + soon.reached.earliest > way.limit and not any(own.missing for own in after):
         return _too_late(question, way, event, soon)
     return None
+
+
+def always_ended(question: Question, design: Design, ways: Sequence[ResponsePath]) -> Finding | None:
+    """Returns the conflict where each way passes a timer that something always ends first; None where one may not.
+
+    What ends it comes by activities and by timers that nothing ends.
+    """
+    cases = (case for case in _overrun.cases(design) if case.relation == "before")
+    before = {case.timer.name: case for case in cases if _surely(design, case)}
+    if not all(way.unless in before for way in ways):
+        return None
+    way = ways[0]
+    case, second = before[way.unless], way.chain[0].effect
+    (ends, fires), unless = case.order.windows, case.timer.unless
+    assert unless is not None
+    assert ends.latest is not None
+    steps = [Step(Fraction(0), case.order.common)]
+    steps += [Step(time, link.effect) for time, link in orders.moments(case.order.first, early=False)]
+    steps.append(Step(fires.earliest, f"{way.unless} would fire: '{unless.text}' has ended it"))
+    numbers: Numbers = {"ended at the latest": (ends.latest, "s"), "fires at the earliest": (fires.earliest, "s")}
+    by = f"{render_seconds(ends.latest)} at the latest, and it waits {render_seconds(fires.earliest)}"
+    names = dict.fromkeys((*way.of, *_overrun.names_of(case)))
+    return question.conflict(
+        f"'{second}' never follows '{way.start}': '{unless.text}' always ends {way.unless} first ({by})",
+        (unless.place.labelled("ends it"), *way.places), tuple(names),
+        arithmetic(numbers, witness=orders.sorted_steps(steps)), certain=False,
+        assumptions=tuple(dict.fromkeys((*case.order.assumptions, *(t for own in way.chain for t in own.assumptions)))),
+    )  # fmt: skip
+
+
+def _surely(design: Design, case: OverrunCase) -> bool:
+    """Decides whether what ends a timer comes whenever what it runs from does."""
+    links = case.order.first
+    counted = {name for limit in design.limits.values() if limit.counts is not None for name in used(limit.counts.tree)}
+    timers = [design.timers[link.name] for link in links if link.kind == "timer"]
+    lifted = any(timer.unless is not None or timer.name in counted for timer in timers)
+    known = links and case.order.windows[0].latest is not None
+    return bool(known) and not lifted and all(link.kind in SURE for link in links)
 
 
 def _running(way: ResponsePath) -> Fraction:

@@ -38,6 +38,7 @@ class OverrunCase:
     relation: str  # before: the event always comes first; possible; after: the timer always does; unknown
     needs: str = ""
     loops: tuple[str, ...] = ()  # those that the missing fact is about
+    again: tuple[str, ...] = ()  # timers that bring the timer's own event about once more
 
 
 def cases(design: Design) -> tuple[OverrunCase, ...]:
@@ -54,7 +55,8 @@ def _cases(design: Design) -> Iterator[OverrunCase]:
             start, unless = (graph.key_of(event, design) for event in (timer.start, timer.unless))
             alone = graph.without_renewals(timer, causes)
             case = _of_next_time(timer, unless, alone) if start == unless else None
-            yield _of_start(design, _prolonged(design, case or _worst(design, timer, unless, alone)))
+            decided = _of_start(design, _prolonged(design, case or _worst(design, timer, unless, alone)))
+            yield replace(decided, again=event_ways.brought_again(design, timer.start))
 
 
 def may_be_ended(timer: Timer) -> bool:
@@ -277,7 +279,9 @@ def names_of(case: OverrunCase) -> tuple[str, ...]:
     """Returns the timer, and the timers and things whose times decide."""
     unless = [case.timer.unless.thing] if case.timer.unless is not None and case.timer.unless.kind != "outside" else []
     return tuple(
-        dict.fromkeys([case.timer.name, *deciding(case.order.second + case.order.first), *case.loops, *unless])
+        dict.fromkeys(
+            [case.timer.name, *deciding(case.order.second + case.order.first), *case.loops, *case.again, *unless]
+        )
     )
 
 

@@ -160,6 +160,8 @@ def _answer(
             way, f"needs what starts {rest.removesuffix(' starts')}: how long it rests before is not said"
         )
     if way.unless:
+        if (always := _always_ended(subject, ways)) is not None:
+            return always
         if len(ways) == 1 and (ended := _ended_first(subject, way, causes)) is not None:
             return ended
         return _undecided(way, f"what comes of it where {way.unless} is ended first (its `unless`) is not followed")
@@ -169,6 +171,12 @@ def _answer(
     if held.loops and way.window.latest + held.longest > way.limit:
         return _undecided(way, f"whether {held.words} prolongs it is not decided")
     return _proved(way, way.window.latest, _also(subject, way))
+
+
+def _always_ended(subject: Subject, ways: list[ResponsePath]) -> Finding | None:
+    from coherence.verify.patterns.timers._ended_first import always_ended
+
+    return always_ended(QUESTION, subject.design, ways)
 
 
 def _ended_first(subject: Subject, way: ResponsePath, causes: graph.Causes) -> Finding | None:
@@ -183,12 +191,16 @@ def _ended_first(subject: Subject, way: ResponsePath, causes: graph.Causes) -> F
 
 
 def _also(subject: Subject, way: ResponsePath) -> tuple[str, ...]:
-    """Returns other timers that bring the second event, where the way passes timers alone: nothing that they end."""
+    """Returns other timers that bring the second event, where the way passes timers alone: nothing that they end.
+
+    And those that bring the first one about again: each time has its own response.
+    """
+    again = event_ways.brought_again(subject.design, way.promise.first) if way.promise.first is not None else ()
     if any(link.kind not in ("timer", "begins") for link in way.chain):
-        return ()
+        return again
     causes = graph.event_graph(subject.design).get(way.chain[0].effect, ())
     brings = (link.cause.removesuffix(" fires") for link in causes if link.kind == "begins")
-    return tuple(name for name in brings if name in subject.design.timers and name not in way.of)
+    return (*again, *(name for name in brings if name in subject.design.timers and name not in way.of))
 
 
 def _limited(subject: Subject, way: ResponsePath) -> Finding | None:
