@@ -47,12 +47,17 @@ class PlaceLoss:
     after: Cluster | None = None
     stuck: Counts = ()
     states: int = 0
+    away: int = 0  # the most members that find no place until those drained are back, all of them emptied
     waiting: tuple[Counts, ...] = ()  # states in which a member looks for a place and no other is to be evicted
     cases: tuple[tuple[Cluster, tuple[Counts, ...]], ...] = ()  # of `none`: all those, for each way in which places go
 
 
-def losses(there: Cluster, going: Going, low: int, high: int) -> PlaceLoss:
-    """Returns the worst outcome over all reachable placements of `low` to `high` members and all places that may go."""
+def losses(there: Cluster, going: Going, low: int, high: int, spared: Mapping[int, int] | None = None) -> PlaceLoss:
+    """Returns the worst outcome over all reachable placements of `low` to `high` members and all places that may go.
+
+    `spared`: for a number of members, so many may be missing at once by budgets, which hold further evictions back; a
+    drain that comes to its end with no more than those missing is none of the bad outcomes.
+    """
     placements = placement(there, low, high)
     if placements.verdict != NONE:
         return PlaceLoss(UNKNOWN if placements.verdict == UNKNOWN else BLOCKED)
@@ -61,14 +66,14 @@ def losses(there: Cluster, going: Going, low: int, high: int) -> PlaceLoss:
     waiting: dict[tuple[int, str, int], tuple[Cluster, dict[Counts, None]]] = {}
     for state in starts:
         worst = PlaceLoss(NONE)
-        for outcome in map(_outcome, courses(there, state, going)):
+        for outcome in map(_outcome, courses(there, state, going, (spared or {}).get(total(state)))):
             budget -= outcome.states
             if budget < 0 or outcome.verdict == UNKNOWN:
                 return PlaceLoss(UNKNOWN)
             if outcome.after is not None:
                 way = (outcome.site, outcome.kind, len(outcome.gone))
                 waiting.setdefault(way, (outcome.after, {}))[1].update(dict.fromkeys(outcome.waiting))
-            worst = min(worst, outcome, key=lambda loss: (CERTAIN, POSSIBLE, NONE).index(loss.verdict))
+            worst = min(worst, outcome, key=lambda loss: ((CERTAIN, POSSIBLE, NONE).index(loss.verdict), -loss.away))
         outcomes.append(worst)
     return _over_all(outcomes, tuple((after, tuple(states)) for after, states in waiting.values()))
 
@@ -77,7 +82,7 @@ def _over_all(outcomes: list[PlaceLoss], cases: tuple[tuple[Cluster, tuple[Count
     """Returns the worst outcome; certain where every placement has one that is."""
     bad = [outcome for outcome in outcomes if outcome.verdict != NONE]
     if not bad:
-        return PlaceLoss(NONE, cases=cases)
+        return replace(max(outcomes, key=lambda outcome: outcome.away, default=PlaceLoss(NONE)), cases=cases)
     certain = all(outcome.verdict == CERTAIN for outcome in outcomes)
     return replace(bad[0], verdict=CERTAIN if certain else POSSIBLE)
 
@@ -93,6 +98,7 @@ class LossCourse:
     after: Cluster
     graph: StateGraph[Counts]
     drains: int | None  # the class of those that are drained
+    spare: int | None = None  # so many may be missing at once
 
     @property
     def waiting(self) -> tuple[Counts, ...]:
@@ -102,7 +108,7 @@ class LossCourse:
         return tuple(s for s in idle if total(s) < members)
 
 
-def courses(there: Cluster, state: Counts, going: Going) -> Iterator[LossCourse]:
+def courses(there: Cluster, state: Counts, going: Going, spare: int | None = None) -> Iterator[LossCourse]:
     """Yields what follows where members lie so, for each choice of places that go at once."""
     for (k, kind), most in going.items():
         for number in range(1, most + 1):
@@ -111,10 +117,12 @@ def courses(there: Cluster, state: Counts, going: Going) -> Iterator[LossCourse]
                 members = tuple(sorted(state[k][n] for n in nodes))
                 if members not in seen:
                     seen.add(members)
-                    yield _course(there, state, k, nodes, kind)
+                    yield _course(there, state, k, nodes, kind, spare)
 
 
-def _course(there: Cluster, state: Counts, k: int, nodes: tuple[int, ...], kind: str) -> LossCourse:
+def _course(
+    there: Cluster, state: Counts, k: int, nodes: tuple[int, ...], kind: str, spare: int | None
+) -> LossCourse:  # fmt: skip
     after, members = without(there, k, nodes, drained=kind == DRAINED), total(state)
     rest = [tuple(held for n, held in enumerate(row) if j != k or n not in nodes) for j, row in enumerate(state)]
     rows = [row for j, row in enumerate(rest) if j != k or len(nodes) < there.sites[k].number]
@@ -122,27 +130,31 @@ def _course(there: Cluster, state: Counts, k: int, nodes: tuple[int, ...], kind:
         rows.append(tuple(state[k][n] for n in nodes))
     drains = len(rows) - 1 if kind == DRAINED else None
     here = canonical(after, tuple(rows))
-    graph = explore([here], lambda s: _following(after, s, members, drains), most=MOST_STATES)
-    return LossCourse(kind, state, nodes, k, after, graph, drains)
+    graph = explore([here], lambda s: _following(after, s, members, drains, spare), most=MOST_STATES)
+    return LossCourse(kind, state, nodes, k, after, graph, drains, spare)
 
 
 def _outcome(course: LossCourse) -> PlaceLoss:
-    """Returns whether every member finds a place once these nodes go."""
+    """Returns whether every member finds a place once these nodes go, but for those that budgets spare."""
     graph, members = course.graph, total(course.before)
     if not graph.complete:
         return PlaceLoss(UNKNOWN)
-    stuck = [quiet for quiet in graph.quiet if total(quiet) < members]
+    missing = [quiet for quiet in graph.quiet if total(quiet) < members]
+    stuck = [quiet for quiet in missing if course.drains is None or not course.spare or any(quiet[course.drains])]
+    away = max((members - total(quiet) for quiet in missing), default=0) if not stuck else 0
     verdict = NONE if not stuck else CERTAIN if len(stuck) == len(graph.quiet) else POSSIBLE
     return PlaceLoss(
         verdict, course.kind, course.before, course.gone, course.site, course.after, stuck[0] if stuck else (),
-        len(graph.edges), course.waiting,
+        len(graph.edges), away, course.waiting,
     )  # fmt: skip
 
 
-def _following(after: Cluster, state: Counts, members: int, drains: int | None) -> list[StateStep[Counts]]:
+def _following(
+    after: Cluster, state: Counts, members: int, drains: int | None, spare: int | None
+) -> list[StateStep[Counts]]:
     """Returns the next evictions from places that are drained, and the next member to find a place."""
     onward = placed(after, state) if total(state) < members else []
-    if drains is None:
+    if drains is None or (spare and members - total(state) >= spare):
         return onward
     nodes = [n for n, held in enumerate(state[drains]) if held]
     evictions = (StateStep(EVICT, "", put(state, drains, n, -1)) for n in nodes)

@@ -25,6 +25,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies, scaling
 from coherence.verify.facts.limits import (
     NOT_HELD_BACK,
+    always_holds,
     at_members,
     cap,
     floor,
@@ -144,6 +145,17 @@ def _free(facts: DesignFacts, limit: Limit, thing: str, range_: Interval) -> dic
     room = {count: at_members(facts, tree, thing, count) for count in range(low, high + 1)}
     whole = {n: Fraction(max(0, min(n, math.floor(left)))) for n, left in room.items() if left is not None}
     return whole if whole and len(whole) == len(room) else None
+
+
+def spared(facts: DesignFacts, thing: str, range_: Interval) -> tuple[dict[int, int], tuple[Limit, ...]]:
+    """Returns members -> how many of them all budgets of a thing let go at once, and these budgets."""
+    every = (limit for limit in facts.design.limits.values() if is_budget(facts, limit) and _thing(limit) == thing)
+    budgets = [limit for limit in every if always_holds(limit) and limit.window is None and not limit.actions]
+    free = [_free(facts, limit, thing, range_) for limit in budgets]
+    known = [own for own in free if own is not None]
+    if not known or len(known) < len(free):
+        return {}, ()
+    return {n: math.floor(min(own[n] for own in known)) for n in known[0]}, tuple(budgets)
 
 
 def _certificate(facts: DesignFacts, limit: Limit, thing: str, range_: Interval, free: dict[int, Fraction]) -> str:

@@ -7,6 +7,9 @@ From every placement that is reachable, with every number of members, each membe
 musts and the room.  A place that is drained counts for the rules still, as a cordoned node does in Kubernetes
 (nodeTaintsPolicy Ignore); one that is lost counts no more.  The answer is given for every number of places.
 
+A disruption budget holds evictions back while as many are missing as it lets go.  Where a drain comes to its end so,
+with members that wait for the place to be back, that is what the budget allows, and only said.
+
 ## Why it hurts
 Everything fits, until the first node is upgraded.  Then its members wait: the others are full, or the empty node
 makes every other one the fullest, and the drain never comes to an end.
@@ -37,6 +40,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic, details_are_asked
 from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import NOT_HELD_BACK
 from coherence.verify.facts.members_that_stay import DRAINED, things_on_places
@@ -47,6 +51,7 @@ from coherence.verify.jobs.obligations import places_for_all
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.sites import ROOM, Cluster, crowded
+from coherence.verify.patterns.limits._disruption import spared
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH229", "place-loss", "ai.04 runtime control coherence")
@@ -87,12 +92,31 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
         return QUESTION.undecided(needs, places, (thing,))
     if loss.verdict == NONE:
         return _proved(facts, there, (low, high), places, _certificate([one for _, one in outcomes]))
+    if (within := _within_budgets(facts, tried, (low, high), places)) is not None:
+        return within
     loop = adder_of(facts, there)
     if loop is not None:
         needs = f"when {loop} adds places is not followed: {_lost_text(there, loss)}, and some of {thing} find none"
         return QUESTION.undecided(needs, places, (thing, loop))
     certain = all(outcome.verdict == CERTAIN for _, outcome in outcomes)
     return _conflict(subject, facts, there, loss, (low, high), places, certain=certain)
+
+
+def _within_budgets(
+    facts: DesignFacts, tried: list[Cluster], span: tuple[int, int], places: tuple[Place, ...]
+) -> Finding | None:  # fmt: skip
+    """Returns the note that no more wait for a place than budgets let go, and each drain ends; None where not."""
+    low, high = span
+    spare, budgets = spared(facts, tried[0].thing, Interval(Fraction(low), Fraction(high)))
+    outcomes = [losses(there, going_of(facts, there), max(low, 1), high, spare) for there in tried] if spare else []
+    if not outcomes or any(loss.verdict != NONE for loss in outcomes):
+        return None
+    thing, away, names = tried[0].thing, max(loss.away for loss in outcomes), [limit.name for limit in budgets]
+    so = f"at most {away} of {thing} wait for a place until what is drained is back, and each drain comes to its end"
+    message = f"{so}: {' and '.join(names)} lets so many go"
+    return QUESTION.note(
+        message, (*places, *(limit.place for limit in budgets)), (thing, *names), arithmetic({"wait": (away, "")})
+    )
 
 
 def adder_of(facts: DesignFacts, there: Cluster) -> str | None:
