@@ -34,6 +34,7 @@ from coherence.verify.systems.affine_between_instants import decided_at_instants
 MOST_STARTS = 2_000
 # of the search among other orders and phases: all instants, those of each run at least, runs, share of the time
 MOST_OTHER_INSTANTS, LEAST_INSTANTS, MOST_OTHER_CHOICES, OTHER_SHARE = 12_000, 60, 400, 0.25
+FRESH = 4  # times as many laps are run where the run does not recur
 MOST_CERTIFIED = 200  # runs whose arithmetic is written down
 
 
@@ -97,24 +98,34 @@ def violation(
     """Returns the instants up to the first at which the condition is not `wanted`; empty where none is in reach.
 
     A run that nears the edge of the condition, or of one that the model decides by, as much in each lap is followed
-    until it is there; not one whose values come again after a lap.
+    until it is there; not one whose values come again after a lap.  One that does not recur is followed for FRESH
+    times as many laps.
     """
     run, lap = Execution(model, choices), hyperperiod(model)
     instants: list[Instant] = []
-    end, ahead = LAPS * lap + run.longest, most >= MOST_INSTANTS
+    end, ahead, farther = LAPS * lap + run.longest, most >= MOST_INSTANTS, most >= MOST_INSTANTS
+    stood = set[tuple[object, ...]]()
     ends = set[frozenset[tuple[str, object]]]()
     while not is_over(deadline):
         if len(instants) >= most or (due := run.next_time()) > end:
             laps = laps_to_an_edge(run, instants, (condition,)) if ahead and len(instants) < most else 0
-            if not laps:
+            if laps:
+                end, most = end + laps * lap, MOST_DRIFTING
+            elif farther and len(instants) < most:
+                end, farther = FRESH * LAPS * lap + run.longest, False
+                stood.add(run.configuration(lap))
+            else:
                 return ()
-            end, most = end + laps * lap, MOST_DRIFTING
             continue
         instant = run.advance(due)
         instants.append(instant)
         if ahead and not (instant.time - instants[0].time) % lap:
             ahead = (values := frozenset(instant.after.items())) not in ends
             ends.add(values)
+        if stood and not (instant.time - instants[0].time) % lap:
+            if (stands := run.configuration(lap)) in stood:
+                return ()
+            stood.add(stands)
         if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):
             return tuple(instants)
     return ()

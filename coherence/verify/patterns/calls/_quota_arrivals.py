@@ -96,18 +96,17 @@ def _by_limiters(facts: DesignFacts, quota: Quota) -> WindowBound | None:
         if count is not None and (count.callee, count.part) == (quota.callee, quota.count.part)
     ]
     bounds = [(caller, most, limit) for caller, most, limit in waiting if most is not None]
-    of_all = min((pair for pair in bounds if pair[0] is None), key=lambda pair: pair[1], default=None)
+    tightest = {caller: (most, limit) for caller, most, limit in sorted(bounds, key=lambda own: -own[1])}
     senders = dict.fromkeys(workload.name if len(way) == 1 else "" for workload, way in quota.flows)
-    own = [min((pair for pair in bounds if pair[0] == name), key=lambda pair: pair[1], default=None) for name in senders]
-    each = [of_all] if of_all is not None else own
+    each = [tightest.get(name) for name in ([None] if None in tightest else senders)]
     known = [pair for pair in each if pair is not None]
     if not known or len(known) < len(each):
         return None
-    most = sum((through for _, through, _ in known), Fraction(0))
-    names = " and ".join(limit.name for _, _, limit in known)
+    most = sum((through for through, _ in known), Fraction(0))
+    names = " and ".join(limit.name for _, limit in known)
     message = f"{names} lets {_text(quota, most)} through in {render_seconds(quota.window)}"
-    places = tuple(limit.place.labelled("makes those beyond it wait") for _, _, limit in known)
-    return WindowBound(most, message, places, tuple(limit.name for _, _, limit in known))
+    places = tuple(limit.place.labelled("makes those beyond it wait") for _, limit in known)
+    return WindowBound(most, message, places, tuple(limit.name for _, limit in known))
 
 
 def _through(facts: DesignFacts, limit: Limit, span: Fraction) -> Fraction | None:

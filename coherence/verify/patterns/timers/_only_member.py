@@ -60,6 +60,6 @@ def _left_alone(subject: Subject, thing: str) -> Iterator[Call]:
     fallbacks = [call for call in calls if call.fallback_for is not None and call.fallback_for.text == thing]
     spared = {call.caller.text for call in fallbacks if call.caller is not None}
     for call in calls:
-        if call.callee is not None and call.callee.text == thing:
-            if call.caller is None or call.caller.text not in spared:
-                yield call
+        alone = call.caller is None or call.caller.text not in spared
+        if alone and call.callee is not None and call.callee.text == thing:
+            yield call
