@@ -361,18 +361,37 @@ def _times(row: Mapping[int, Number], matrix: Sequence[Mapping[int, Number]]) ->
 
 
 def _replayed(run: Execution, point: Mapping[str, Fraction], period: Fraction, factor: Fraction) -> Orbit | None:
-    """Returns the lap from the fixed point, if it really returns there."""
+    """Returns the lap from the fixed point, if it really returns there, and goes on to until all is from such laps.
+
+    What loops remember (windows of stabilization, rates, cooldowns, streaks) is no number of the point: it has to be
+    filled by laps of the orbit and to come again with them.
+    """
     exact = run.copy()
     exact.map_numbers(lambda name, _: point[name])
-    begin, lap = exact.time, []
-    while exact.next_time() <= begin + period:
-        lap.append(exact.advance())
-    back: dict[str, Fraction] = {}
+    begin, lap, before, stands = exact.time, list[Instant](), None, None
+    for number in range(2 + math.ceil(_remembered(exact) / period)):
+        passed = []
+        while exact.next_time() <= begin + period * (number + 1):
+            passed.append(exact.advance())
+        back: dict[str, Fraction] = {}
 
-    def read(name: str, value: Any) -> Any:
-        back[name] = plain(value)
-        return value
+        def read(name: str, value: Any, *, back: dict[str, Fraction] = back) -> Any:
+            back[name] = plain(value)
+            return value
 
-    exact.map_numbers(read)
-    returned = all(back.get(name) == value for name, value in point.items()) and exact.modes == run.modes
-    return Orbit(begin, period, tuple(lap), False, factor) if returned else None
+        exact.map_numbers(read)
+        if any(back.get(name) != value for name, value in point.items()) or exact.modes != run.modes:
+            return None
+        if lap and [instant.after for instant in passed] != [instant.after for instant in lap]:
+            return None
+        before, stands = stands, exact.configuration(period)
+        lap = lap or passed
+    return Orbit(begin, period, tuple(lap), False, factor) if before == stands else None
+
+
+def _remembered(run: Execution) -> Fraction:
+    """Returns for how long a loop of a run remembers what it wanted, did or saw."""
+    loops = run.model.loops
+    spans = [span for loop in loops for span in (loop.hold_down, loop.hold_up, loop.cooldown or Fraction(0))]
+    spans += [rate.per for loop in loops for rate in loop.rates]
+    return max([Fraction(0), run.longest, *spans])

@@ -135,3 +135,21 @@ components: {a: {}}
     assert run.orbit is not None
     assert run.orbit.undone == ("cut", "give")
     assert not run.orbit.still
+
+
+@pytest.mark.parametrize(
+    ("timing", "lasts"),
+    [("hold_down: 1 h", True), ("cooldown: 1 h", True), ("hold_down: 2 min", False), ("lands: 5 s", False)],
+)
+def test_what_a_loop_remembers_has_to_come_again_too(timing: str, lasts: bool) -> None:
+    """The level falls by a tenth a step; a window that is not over yet holds 100, and is no cycle."""
+    text = f"""coherence: 1
+components: {{q: {{state: "level' = 0.9 * level", step: 15 s, from: 100}}}}
+loops:
+  follow:
+    timescale: {{period: 15 s, {timing}}}
+    actuation: {{signal: pool.n, law: set, to: ceil(q.level), bounds: [1, 200], from: 1}}
+"""
+    orbit = long_run(elaborate(read_text(text)), Choices(), laps=120).orbit
+    assert (orbit is None) is lasts
+    assert orbit is None or orbit.range_of("pool.n") == (F(1), F(1))

@@ -17,6 +17,7 @@ from coherence.simulate.execute.orbits import long_run
 from coherence.verify.promises.edges_ahead import LAPS, MOST_INSTANTS
 from coherence.verify.promises.outcomes import Open, Proved, Refuted
 from coherence.verify.promises.refutations import (
+    FRESH,
     every_start,
     lap_truths,
     refuted,
@@ -65,9 +66,9 @@ promises: {p: always x <= 9}
 """
 
 
-@pytest.mark.parametrize(("limit", "broken"), [(LAPS, True), (LAPS + 1, False)])
-def test_a_run_is_looked_at_for_so_many_laps(limit: int, broken: bool) -> None:
-    model = model_of(GROWING)  # the instant at LAPS seconds leaves LAPS + 1
+@pytest.mark.parametrize(("limit", "broken"), [(FRESH * LAPS, True), (FRESH * LAPS + 1, False)])
+def test_a_run_that_does_not_recur_is_looked_at_for_so_many_laps(limit: int, broken: bool) -> None:
+    model = model_of(GROWING)  # the instant at FRESH * LAPS seconds leaves one more
     found = violation(model, AT_ZERO, condition(model, f"x <= {limit}"), wanted=True, deadline=now() + SOON)
     assert bool(found) is broken
 
