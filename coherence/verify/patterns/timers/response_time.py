@@ -160,9 +160,8 @@ def _answer(
             way, f"needs what starts {rest.removesuffix(' starts')}: how long it rests before is not said"
         )
     if way.unless:
-        if (always := _always_ended(subject, ways)) is not None:
-            return always
-        if len(ways) == 1 and (ended := _ended_first(subject, way, causes)) is not None:
+        ended = _always_ended(subject, ways) or (_ended_first(subject, way, causes) if len(ways) == 1 else None)
+        if ended is not None:
             return ended
         return _undecided(way, f"what comes of it where {way.unless} is ended first (its `unless`) is not followed")
     if outside and len(kind) == 1 and (limited := _limited(subject, way)) is not None:

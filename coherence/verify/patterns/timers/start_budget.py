@@ -52,7 +52,7 @@ from coherence.language.entries.actions import is_harmless
 from coherence.language.sentences import Event
 from coherence.verify.events import bounds, graph
 from coherence.verify.facts.design_facts import STARTED
-from coherence.verify.patterns.timers import _only_member, _overrun
+from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import unknown_action
@@ -107,6 +107,8 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
     if dead := _overrun.forestalled(QUESTION, subject.design, case):
         return dead
     if then is not None and is_harmless(then.text):
+        from coherence.verify.patterns.timers import _only_member
+
         return _only_member.answer(subject, QUESTION, case) or _overrun.harmless(QUESTION, case)
     if case.relation == "unknown":
         return _overrun.undecided(QUESTION, case)

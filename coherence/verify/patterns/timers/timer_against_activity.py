@@ -52,7 +52,7 @@ from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import acted_on, is_harmless, takes_back
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.patterns.timers import _only_member, _overrun
+from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.patterns.timers.start_budget import is_probe
 from coherence.verify.timers import firing
@@ -91,6 +91,8 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
     if dead := _overrun.forestalled(QUESTION, subject.design, case):
         return dead
     if timer.then is not None and is_harmless(timer.then.text):
+        from coherence.verify.patterns.timers import _only_member
+
         return _only_member.answer(subject, QUESTION, case) or _overrun.harmless(QUESTION, case)
     if timer.renew is not None:
         from coherence.verify.patterns.timers import _renewal
