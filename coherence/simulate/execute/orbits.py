@@ -368,7 +368,7 @@ def _replayed(run: Execution, point: Mapping[str, Fraction], period: Fraction, f
     """
     exact = run.copy()
     exact.map_numbers(lambda name, _: point[name])
-    begin, lap, before, stands = exact.time, list[Instant](), None, None
+    begin, lap, previous, configuration = exact.time, list[Instant](), None, None
     for number in range(2 + math.ceil(_remembered(exact) / period)):
         passed = []
         while exact.next_time() <= begin + period * (number + 1):
@@ -384,9 +384,9 @@ def _replayed(run: Execution, point: Mapping[str, Fraction], period: Fraction, f
             return None
         if lap and [instant.after for instant in passed] != [instant.after for instant in lap]:
             return None
-        before, stands = stands, exact.configuration(period)
+        previous, configuration = configuration, exact.configuration(period)
         lap = lap or passed
-    return Orbit(begin, period, tuple(lap), False, factor) if before == stands else None
+    return Orbit(begin, period, tuple(lap), False, factor) if previous == configuration else None
 
 
 def _remembered(run: Execution) -> Fraction:

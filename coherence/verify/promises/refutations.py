@@ -103,17 +103,17 @@ def violation(
     """
     run, lap = Execution(model, choices), hyperperiod(model)
     instants: list[Instant] = []
-    end, ahead, farther = LAPS * lap + run.longest, most >= MOST_INSTANTS, most >= MOST_INSTANTS
-    stood = set[tuple[object, ...]]()
+    end, ahead, extensible = LAPS * lap + run.longest, most >= MOST_INSTANTS, most >= MOST_INSTANTS
+    configurations = set[tuple[object, ...]]()
     ends = set[frozenset[tuple[str, object]]]()
     while not is_over(deadline):
         if len(instants) >= most or (due := run.next_time()) > end:
             laps = laps_to_an_edge(run, instants, (condition,)) if ahead and len(instants) < most else 0
             if laps:
                 end, most = end + laps * lap, MOST_DRIFTING
-            elif farther and len(instants) < most:
-                end, farther = FRESH * LAPS * lap + run.longest, False
-                stood.add(run.configuration(lap))
+            elif extensible and len(instants) < most:
+                end, extensible = FRESH * LAPS * lap + run.longest, False
+                configurations.add(run.configuration(lap))
             else:
                 return ()
             continue
@@ -122,10 +122,10 @@ def violation(
         if ahead and not (instant.time - instants[0].time) % lap:
             ahead = (values := frozenset(instant.after.items())) not in ends
             ends.add(values)
-        if stood and not (instant.time - instants[0].time) % lap:
-            if (stands := run.configuration(lap)) in stood:
+        if configurations and not (instant.time - instants[0].time) % lap:
+            if (configuration := run.configuration(lap)) in configurations:
                 return ()
-            stood.add(stands)
+            configurations.add(configuration)
         if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):
             return tuple(instants)
     return ()
