@@ -8,7 +8,7 @@ Constants may say the rates.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -28,7 +28,8 @@ def with_even_steps(model: Model, condition: Tree, *, flows: bool) -> Model:
 
     `flows`: the states go on flowing and the steps are a clock beside them; else the states themselves step.
     """
-    fixed = _fixed(model)
+    flows_by = [name for state in model.states.values() if state.flow is not None for name in names_of(state.flow)]
+    fixed = _fixed(model, (*names_of(condition), *flows_by))
     rates = {path: rate for path, state in model.states.items() if (rate := _rate(state, fixed)) is not None}
     reads = {*names_of(condition)} - fixed.keys()
     compared = isinstance(condition, Compare) and condition.op not in ("==", "!=")
@@ -50,14 +51,14 @@ def from_its_side(model: Model, condition: Tree, kind: str) -> Tree:
     """Returns what says that a value which flows comes to equal another one: that it is no longer on the side of it
     where it begins, for a sum that flows jumps over nothing.
     """
-    fixed = _fixed(model)
-    plain = (state for state in model.states.values() if state.switch is None and not state.integer)
-    flowing = {state.path: state for state in plain if state.flow is not None}
-    names = {*names_of(condition)}
-    known = names <= flowing.keys() | fixed.keys() and not names <= fixed.keys()
-    if kind != "eventually" or not known or not isinstance(condition, Compare) or condition.op != "==":
+    if kind != "eventually" or not isinstance(condition, Compare) or condition.op != "==":
         return condition
-    if not (_is_sum(condition.left) and _is_sum(condition.right)):
+    fixed = _fixed(model, names_of(condition))
+    names = {*names_of(condition)}
+    plain = (state for path in names if (state := model.states.get(path)) and not (state.switch or state.integer))
+    flowing = {state.path: state for state in plain if state.flow is not None}
+    known = names <= flowing.keys() | fixed.keys() and not names <= fixed.keys()
+    if not known or not (_is_sum(condition.left) and _is_sum(condition.right)):
         return condition
     begins = {path: state.initial for path, state in flowing.items()}
     begins |= {path: model.constants[path].range for path in fixed}
@@ -67,9 +68,10 @@ def from_its_side(model: Model, condition: Tree, kind: str) -> Tree:
     return replace(condition, op=">=") if apart.high is not None and apart.high <= 0 else condition
 
 
-def _fixed(model: Model) -> dict[str, Fraction]:
-    """Returns one value of each constant that keeps the one that it has."""
-    ends = {path: c.range.low if c.range.low is not None else c.range.high for path, c in model.constants.items()}
+def _fixed(model: Model, names: Iterable[str]) -> dict[str, Fraction]:
+    """Returns one value of each of these constants that keeps the one that it has; of others nothing is read."""
+    ranges = {path: model.constants[path].range for path in names if path in model.constants}
+    ends = {path: span.low if span.low is not None else span.high for path, span in ranges.items()}
     return {path: end for path, end in ends.items() if end is not None and not model.constants[path].varies}
 
 
