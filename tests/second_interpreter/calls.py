@@ -83,6 +83,10 @@ class CallGraph:
             return bool(calls) and all(self.stated(call.callee) for call in calls)
         return all(self.stated(call.callee) for call in calls if call.limit is None)
 
+    def silent(self, name: str) -> bool:
+        """Decides whether nothing says how long the thing works: it hangs, where a fallback is there for it."""
+        return self.own[name] is None and all(self.silent(call.callee) for call in self.of(name))
+
     # -- the ways in which a caller may make its calls -----------------------------------------------------------
 
     def orders(self, name: str) -> Iterator[list[list[Chain]]]:
@@ -151,9 +155,11 @@ class CallGraph:
         call, *fallbacks = chain
         times, limit = self.answers(call.callee), call.limit
         cut = frozenset(_cut(time, limit) for time in times)
-        if not fallbacks or limit is None or min(times) <= limit:
+        if not fallbacks or limit is None or (not self.silent(call.callee) and max(times) <= limit):
             return cut
-        return frozenset(a + b for a in self._tries(call, hang=True) for b in self._answer_of_chain(tuple(fallbacks)))
+        behind = self._answer_of_chain(tuple(fallbacks))
+        given_up = frozenset(a + b for a in self._tries(call, hang=True) for b in behind)
+        return given_up if min(times) > limit else cut | given_up
 
     # -- runs in which tries fail, and hang -----------------------------------------------------------------------
 

@@ -25,7 +25,8 @@ class AnswerTime:
     all calls that the bound adds up.  `silent`: the things on the way whose own time is not stated and counts as 0 s;
     `open`: what keeps it from having a bound; `unordered`: the callers whose calls have no order that is said.
     `plain`: as the least, of runs in which no try fails, so that no fallback is the sooner; `lost`: of a call of which
-    no try can succeed in these, when it ends.  `given_up`: of a call whose tries may all hang, its end where they do.
+    no try can succeed in these, when it ends.  `given_up`: of a call whose tries may all be
+    cut, its end where they hang (0 where nothing says that they do), and its longest.
     """
 
     least: Fraction = ZERO
@@ -39,7 +40,7 @@ class AnswerTime:
     unordered: tuple[str, ...] = ()
     plain: Fraction = ZERO
     lost: DurationInterval | None = None
-    given_up: Fraction | None = None
+    given_up: DurationInterval | None = None
 
 
 UNSTATED = AnswerTime()
@@ -94,6 +95,7 @@ def through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
         bound = whole.high  # a second copy may be on its way
     hopeless = limit.high is not None and time.plain > limit.high
     hangs = not time.stated or time.most > limit.low
+    may_be_cut = not plan.streams and (hangs or time.bound is None or time.bound > limit.low)
     return replace(
         time,
         least=min(time.least, limit.low),
@@ -104,7 +106,9 @@ def through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
         inside=inside,
         plain=min(time.plain, limit.low),
         lost=DurationInterval(limit.low, longest_end(plan)) if hopeless else None,
-        given_up=known_end(plan) if hangs and not plan.streams else None,
+        given_up=DurationInterval((known_end(plan) or ZERO) if hangs else ZERO, longest_end(plan))
+        if may_be_cut
+        else None,
     )
 
 
@@ -179,11 +183,11 @@ def _after_failure(parts: Sequence[AnswerTime]) -> AnswerTime:
     return replace(time, least=min(part.least for part in parts))
 
 
-def _or_after(time: AnswerTime, given_up: Fraction, other: AnswerTime) -> AnswerTime:
+def _or_after(time: AnswerTime, given_up: DurationInterval, other: AnswerTime) -> AnswerTime:
     """Returns the time of a call whose answer is its own, or, once it is given up, that of its fallback."""
-    later = _in_turn([replace(time, most=given_up, bound=given_up), other])
-    ended = None if other.given_up is None else given_up + other.given_up
-    return replace(later, bound=_most([time.bound, later.bound]), plain=time.plain, given_up=ended)
+    later = _in_turn([replace(time, most=given_up.low, bound=given_up.high), other]) if given_up.low else time
+    bound = _most([time.bound, _sum([given_up.high, other.bound])])
+    return replace(later, bound=bound, plain=time.plain, given_up=_later(given_up, other.given_up))
 
 
 def _later(one: DurationInterval, other: DurationInterval | None) -> DurationInterval | None:
