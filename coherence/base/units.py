@@ -146,6 +146,8 @@ def respelled(text: str) -> str:
     written = "".join(_part_written(part) for part in re.split(r"([/*])", whole))
     if any(part not in UNITS for part in re.split(r"[/*]", written)):
         return ""
+    if not _LITERAL.fullmatch(f"1 {written}"):
+        return ""
     written = f"{amount} {written}".strip()
     return written if written != given else ""
 

@@ -237,6 +237,7 @@ def test_every_other_spelling_is_answered_with_a_unit_that_is_read_and_none_is_o
         Q(f"3 {ours}")
 
 
+@example("0/%")
 @given(st.text(alphabet="0123456789.,/$ %*-msprehGBK", max_size=12))
 def test_what_is_proposed_for_a_value_is_one(text: str) -> None:
     written = units.respelled(text)

@@ -48,15 +48,18 @@ def cases(design: Design) -> tuple[OverrunCase, ...]:
 
 def _cases(design: Design) -> Iterator[OverrunCase]:
     causes = graph.without_rests(graph.event_graph(design))
-    for timer in design.timers.values():
-        if may_be_ended(timer):
-            assert timer.unless is not None
-            assert timer.start is not None
-            start, unless = (graph.key_of(event, design) for event in (timer.start, timer.unless))
-            alone = graph.without_renewals(timer, causes)
-            case = _of_next_time(timer, unless, alone) if start == unless else None
-            decided = _of_start(design, _prolonged(design, case or _worst(design, timer, unless, alone)))
-            yield replace(decided, again=event_ways.brought_again(design, timer.start))
+    yield from (case_of(design, timer, causes) for timer in design.timers.values() if may_be_ended(timer))
+
+
+def case_of(design: Design, timer: Timer, causes: Causes) -> OverrunCase:
+    """Returns how a timer stands to the event that ends it."""
+    assert timer.unless is not None
+    assert timer.start is not None
+    start, unless = (graph.key_of(event, design) for event in (timer.start, timer.unless))
+    alone = graph.without_renewals(timer, causes)
+    case = _of_next_time(timer, unless, alone) if start == unless else None
+    decided = _of_start(design, _prolonged(design, case or _worst(design, timer, unless, alone)))
+    return replace(decided, again=event_ways.brought_again(design, timer.start))
 
 
 def may_be_ended(timer: Timer) -> bool:

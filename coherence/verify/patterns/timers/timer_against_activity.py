@@ -14,6 +14,8 @@ Another timer that ends the activity in every run (`then: worker.task ends`) end
 - A *barrier* (`from: first rank waits`, `unless: all of rank.step end`) waits for the slowest member
   less the fastest; an activity that a loop sets (`rank.pause`) comes on top for the slowest, once a step.
 - A timer that only tells (`alert`, `log`, `warn`, ...) ends nothing.
+- One that ends what it counts from without `unless` (`{from: job starts, after: 1 h, then: kill job}`) is held against
+  the work that it ends; where the thing does not state one, against its start.
 - A timer that another one always forestalls (`dead-policy`) never fires.
 
 ## Why it hurts
@@ -73,11 +75,14 @@ def ask(subject: Subject) -> Iterator[Finding]:
         from coherence.verify.patterns.timers import _barrier
 
         yield from (_barrier.answer(subject, QUESTION, timer) for timer in at_barriers)
-    if len(at_barriers) == len(ended):
-        return
-    for case in _overrun.cases(subject.design):
-        if not is_probe(case.timer) and not _at_barrier(case.timer):
-            yield _answer(subject, case)
+    if len(at_barriers) < len(ended):
+        for case in _overrun.cases(subject.design):
+            if not is_probe(case.timer) and not _at_barrier(case.timer):
+                yield _answer(subject, case)
+    if any(timer.unless is None for timer in subject.design.timers.values()):
+        from coherence.verify.patterns.timers import _unconditional
+
+        yield from (_answer(subject, case) for case in _unconditional.cases(subject.design))
 
 
 def _at_barrier(timer: Timer) -> bool:

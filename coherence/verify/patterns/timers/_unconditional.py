@@ -1,0 +1,35 @@
+"""Finds timers that end what they count from, and say of nothing that it keeps them from it: `then: kill x`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import ENDS, acted_on, action_in
+from coherence.language.roles import in_role, whole_life
+from coherence.language.sentences import Event, event_of
+from coherence.verify.events import graph
+from coherence.verify.patterns.timers._overrun import OverrunCase, case_of
+from coherence.verify.timers import firing
+
+
+def cases(design: Design) -> Iterator[OverrunCase]:
+    """Yields how each of them stands to the end of the work that it ends, or else of the start of its thing."""
+    ending = {timer.name: _end_of_own(design, timer) for timer in design.timers.values() if timer.unless is None}
+    causes = graph.without_rests(graph.event_graph(design)) if any(ending.values()) else {}
+    for name, event in ending.items():
+        if event is not None:
+            yield case_of(design, design.timers[name].replace(unless=event), causes)
+
+
+def _end_of_own(design: Design, timer: Timer) -> Event | None:
+    start, then = timer.start, timer.then
+    plain = timer.every is None and timer.renew is None and timer.after is not None and not firing.never(timer)
+    if not plain or start is None or then is None or start.kind != "starts" or start.thing not in design.components:
+        return None
+    target = acted_on(then.text) if action_in(then.text) == ENDS else ""  # `then: x.drain ends` is how long it may be
+    component, activity = design.components[start.thing], start.activity or whole_life(design, start.thing)
+    if not activity and target == start.thing:
+        activity = next((name for name, _ in reversed(in_role(component, "start"))), "")
+    ended = target in (start.thing, f"{start.thing}.{activity}") and activity in (component.takes or {})
+    return event_of(f"{start.thing}.{activity} ends", then.place) if ended else None
