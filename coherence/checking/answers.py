@@ -98,10 +98,19 @@ def provers(
             within = lowered(design, read)
             for question in module.questions:
                 own = [finding for finding in row.value.findings if finding.code == question.code]
-                named = within.union(name for finding in own for name in finding.of)
-                spots = frozenset(spot(place) for finding in own for place in finding.places)
+                named = within.union(name for finding in own for name in _settled_names(design, finding))
+                places = (p for finding in own if finding.verdict is not Verdict.CONFLICT for p in finding.places)
+                spots = frozenset(map(spot, places))
                 by_code[question.code] = Prover(read, question.regardless, named, spots)
     return by_code
+
+
+def _settled_names(design: Design, finding: Finding) -> Iterator[str]:
+    """Yields the entries that a finding speaks of; of a conflict no timer: what it does in the midst of something, no
+    proof about that beside it has counted.
+    """
+    fires = finding.verdict is Verdict.CONFLICT
+    yield from (name for name in finding.of if not (fires and name in design.timers))
 
 
 def carry_over(previous: Design, edited: Design) -> None:

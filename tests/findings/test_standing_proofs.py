@@ -294,7 +294,7 @@ def test_a_timer_that_begins_an_activity_again_takes_back_a_proof_about_its_end(
         "timers: {grace: {from: b.drain starts, unless: b.drain ends, after: 6 s, then: kill b}, "
         "slow: {from: b.drain starts, after: 4 s, then: restart b.drain}}\n"
     )
-    fallen, cut = standing_answers(text, "COH207")
+    cut, fallen = standing_answers(text, "COH207")
     assert (fallen.verdict, cut.verdict) == (Verdict.UNDECIDED, Verdict.CONFLICT)
     assert "timers.slow" in fallen.message
     (stood,) = standing_answers(text.partition(", slow")[0] + "}\n", "COH207")
