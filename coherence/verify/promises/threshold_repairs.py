@@ -43,6 +43,7 @@ def _thresholds(loop: Loop) -> Iterator[tuple[Formula, Number]]:
 
 
 def _search(subject: Subject, promise: Promise, formula: Formula, number: Number, end: float) -> Repair | None:
+    """Returns the nearest of the FACTORS at which the promise is proved, of those that were asked in time."""
     from coherence.language.environments.overlay import read_in_environment
     from coherence.verify.promises.decisions import Proved, decide
 
@@ -50,20 +51,22 @@ def _search(subject: Subject, promise: Promise, formula: Formula, number: Number
         design = subject.design
         return read_in_environment(sources[design.file], design.file, design.environment)
 
-    for factor in FACTORS:
-        if is_over(end):
-            return None
-        value = repairs.downward_round(number.value * factor)
+    nearest, near, far = None, 0, len(FACTORS)  # the lower, the easier to prove: halved, not tried one after the other
+    while near < far and not is_over(end):
+        middle = (near + far) // 2
+        value = repairs.downward_round(number.value * FACTORS[middle])
         edit = repairs.rewrite(subject, formula.at(number.span), value, number.dimension)
         try:
             changed = edited_subject(subject, [edit], rebuild) if edit else None
             if edit is None or changed is None:
-                return None
+                return nearest
             again = changed.design.promises[promise.name]
             with details_unasked():  # whether one run breaks it decides
                 outcome = decide(changed.model, again, time_limit=left_until(end) / 2)
-            if isinstance(outcome, Proved) and not outcome.touching:
-                return repairs.proposal(edit)
         except CoherenceError:
-            return None
-    return None
+            return nearest
+        if isinstance(outcome, Proved) and not outcome.touching:
+            nearest, far = repairs.proposal(edit), middle
+        else:
+            near = middle + 1
+    return nearest
