@@ -25,6 +25,7 @@ promises: {{dry: always level <= {most}}}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [3, 8, 14])
 def test_the_nearest_threshold_is_the_first_of_all_factors_that_is_proved(most: int) -> None:
     def proved(at: Fraction) -> bool:
