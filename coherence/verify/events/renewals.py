@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Verdict
-from coherence.findings.question_input import Question
+from coherence.findings.question_input import Question, rational
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.verify.events import event_ways, graph
-from coherence.verify.events.graph import Chain
-from coherence.verify.events.orders import hull, total
+from coherence.verify.events.graph import Causes, Chain, EventLink
+from coherence.verify.events.orders import Alternatives, EventOrder, hull, total
 from coherence.verify.events.periods import periods
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import FiringWindow
@@ -129,6 +129,49 @@ def _sent(design: Design, renew: Event) -> Renewal | None:
     known = rounds and not any(link.missing for chain in rounds for link in chain)
     interval = hull([total(chain) for chain in rounds]) if known else _moved(hull(apart), total(way))
     return Renewal(interval, graph.values(sender)[0], sender, way)
+
+
+def until_again(design: Design, event: Event, since: Event, second: str, links_to: Causes) -> Alternatives:
+    """Returns the comparisons of the next time that an event comes, which a timer brings again and again, with a second
+    one that runs from what came of it the last time (`since`); none where `since` comes otherwise too.
+    """
+    first, begins = (graph.key_of(one, design) for one in (event, since))
+    ways = [_until(chain, first) for chain in event_ways.chains(begins, links_to)] if first != begins else [()]
+    brought = (link for chain in event_ways.chains(first, links_to) for link in chain)
+    if None in ways or event_ways.rounds(first, links_to) or not any(_repeats(design, link.cause) for link in brought):
+        return ()  # what comes round by itself is meant as it follows
+    again = _comes_again(design, event, first)
+    runs = [chain[:1] for chain in event_ways.chains(second, links_to) if chain and chain[0].cause == begins]
+    late = hull([total(way or ()) for way in ways]).latest
+    meets = any(ways) and (late is None or late >= again.window.earliest)
+    return tuple(
+        (EventOrder(first, (again,), (*run, *(way or ())), first if meets and not again.missing else ""),)
+        for run in runs for way in ways
+    )  # fmt: skip
+
+
+def _until(chain: Chain, event: str) -> Chain | None:
+    """Returns the part of a way back that ends at an event; None where the event is not on it."""
+    end = next((n for n, link in enumerate(chain) if link.cause == event), None)
+    return chain[: end + 1] if end is not None else None
+
+
+def _comes_again(design: Design, event: Event, key: str) -> EventLink:
+    """Returns the link from an event to the next time that it comes; what is missing where that is not known."""
+    renewal = _sent(design, event)
+    if renewal is None or renewal.timer is None:
+        return EventLink(
+            "timer", "", key, key, FiringWindow(Fraction(0), None), missing=f"how often '{event.text}' comes"
+        )
+    sender = renewal.timer
+    passed = [sender, *(design.timers[link.name] for link in renewal.way if link.kind == "timer")]
+    lifted = next((t.name for t in passed if t.unless is not None or t.misses is not None or t.sees is not None), "")
+    apart = FiringWindow(renewal.interval.earliest, None if lifted else renewal.interval.latest)
+    return EventLink(
+        "timer", sender.name, key, key, apart, rational(apart.earliest),
+        "" if apart.latest is None else rational(apart.latest), (renewal.place,),
+        f"whether {lifted} fires each time" if lifted else "", (f"{sender.name} goes on",),
+    )  # fmt: skip
 
 
 def _repeats(design: Design, event: str) -> bool:

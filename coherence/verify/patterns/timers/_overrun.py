@@ -55,9 +55,8 @@ def case_of(design: Design, timer: Timer, causes: Causes) -> OverrunCase:
     """Returns how a timer stands to the event that ends it."""
     assert timer.unless is not None
     assert timer.start is not None
-    start, unless = (graph.key_of(event, design) for event in (timer.start, timer.unless))
-    alone = graph.without_renewals(timer, causes)
-    case = _of_next_time(timer, unless, alone) if start == unless else None
+    unless, alone = graph.key_of(timer.unless, design), graph.without_renewals(timer, causes)
+    case = _of_next_time(design, timer, unless, alone)
     decided = _of_start(design, _prolonged(design, case or _worst(design, timer, unless, alone)))
     return replace(decided, again=event_ways.brought_again(design, timer.start))
 
@@ -127,12 +126,20 @@ def _comes_surely(design: Design, unless: str, link: EventLink) -> bool:
     return not (lifted or timer.misses or timer.sees or timer.renew or timer.per)
 
 
-def _of_next_time(timer: Timer, unless: str, causes: Causes) -> OverrunCase | None:
-    """Returns the case of a timer that runs from the event that ends it: the next time that this comes.
+def _of_next_time(design: Design, timer: Timer, unless: str, causes: Causes) -> OverrunCase | None:
+    """Returns the case of a timer that runs from the event that ends it, or from what comes of that: its next time.
 
     None where it does not come again, and for a probe: each look sees that it has come already.
     """
-    ways = orders.next_time(unless, f"{timer.name} fires", causes) if timer.every is None else ()
+    assert timer.unless is not None
+    assert timer.start is not None
+    if timer.every is not None:
+        return None
+    from coherence.verify.events.renewals import until_again
+
+    fires, same = f"{timer.name} fires", graph.key_of(timer.start, design) == unless
+    ways = orders.next_time(unless, fires, causes) if same else ()
+    ways = ways or until_again(design, timer.unless, timer.start, fires, causes)
     return _decided(timer, unless, ways, causes) if ways else None
 
 
@@ -319,6 +326,8 @@ def link_text(link: EventLink) -> str:
     min`.
     """
     times = between(link.window) + (" with its calls" if link.inside else "")
+    if link.cause == link.effect:
+        return f"'{link.effect}' comes again {times} later"
     if link.kind == "call":
         return f"called {times} after {link.cause}"
     return f"fires {times} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {times}"
