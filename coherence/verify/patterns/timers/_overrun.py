@@ -133,12 +133,13 @@ def _of_next_time(design: Design, timer: Timer, unless: str, causes: Causes) -> 
     """
     assert timer.unless is not None
     assert timer.start is not None
-    if timer.every is not None:
+    start, fires = graph.key_of(timer.start, design), f"{timer.name} fires"
+    before = {start, *(link.cause for chain in event_ways.chains(start, causes) for link in chain)}
+    if timer.every is not None or unless not in before:
         return None
     from coherence.verify.events.renewals import until_again
 
-    fires, same = f"{timer.name} fires", graph.key_of(timer.start, design) == unless
-    ways = orders.next_time(unless, fires, causes) if same else ()
+    ways = orders.next_time(unless, fires, causes) if start == unless else ()
     ways = ways or until_again(design, timer.unless, timer.start, fires, causes)
     return _decided(timer, unless, ways, causes) if ways else None
 
