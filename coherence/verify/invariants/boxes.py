@@ -171,11 +171,11 @@ def _thresholds(system: TransitionSystem) -> list[list[Fraction]]:
         used = [k for k, c in enumerate(row.coefficients) if c]
         if len(used) == 1 and used[0] < len(edges):
             edges[used[0]].add(-row.constant / row.coefficients[used[0]])
-    for update in {edge.update for edge in system.edges}:
-        for k, row in enumerate(update):
-            used = [j for j, c in enumerate(row.coefficients) if c]
-            if used == [k] and row.coefficients[k] != 1:
-                edges[k].add(row.constant / (1 - row.coefficients[k]))
+    updates = {id(edge.update): edge.update for edge in system.edges}.values()  # to hash them all takes longer
+    for k, row in {(k, id(row)): (k, row) for update in updates for k, row in enumerate(update)}.values():
+        own = row.coefficients[k]
+        if own and own != 1 and sum(map(bool, row.coefficients)) == 1:
+            edges[k].add(row.constant / (1 - own))
     return [sorted(numbers) for numbers in edges]
 
 
