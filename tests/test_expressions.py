@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import sys
 import time
 from collections.abc import Mapping
@@ -441,3 +442,11 @@ def test_units_do_not_reach_the_solver_they_are_si_already() -> None:
     assert lower_smt(parse("500 ms + 1 min")) == "(+ (/ 1.0 2.0) 60.0)"
     assert parse("500 ms") == Number(Fraction(1, 2), SECOND)
     assert parse("1") == Number(Fraction(1), ONE)
+
+
+def test_the_hash_of_a_tree_is_computed_once_and_stays_behind_where_it_is_copied() -> None:
+    tree = Compare(">", Name("a.b"), Arithmetic("+", Name("c"), Number(Fraction(1, 2))))
+    copied = pickle.loads(pickle.dumps(tree))  # noqa: S301  (its own)
+    assert hash(tree) == hash(tree) == hash(copied)
+    assert not any(name.startswith(" ") for name in pickle.loads(pickle.dumps(tree)).__dict__)  # noqa: S301
+    assert {tree: 1}[copied] == 1

@@ -81,27 +81,30 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {"abs": abs, "floor": math.floor, "c
 
 def evaluate(tree: Tree, env: Environment) -> Value:
     """Returns the value of the tree.  Raises NotExactError, or whatever the environment raises for unknown names."""
-    match tree:
-        case Number(value=value) | Truth(value=value):
-            return value
-        case Name(path=path):
-            return env.value(path)
-        case Arithmetic(op="/", left=left, right=right):
-            return short(divide(evaluate(left, env), evaluate(right, env)))
-        case Arithmetic(op="*", left=left, right=right):
-            return short(evaluate(left, env) * evaluate(right, env))
-        case Arithmetic(op=op, left=left, right=right):
-            return ARITHMETIC[op](evaluate(left, env), evaluate(right, env))
-        case Compare(op=op, left=left, right=right):
-            return COMPARE[op](evaluate(left, env), evaluate(right, env))
-        case Choose(condition=condition, then=then, otherwise=otherwise):
-            return evaluate(then if evaluate(condition, env) else otherwise, env)
-        case Held(condition=condition, duration=duration):
-            return env.held(condition, duration)
-        case Logic():
-            return _logic(tree, env)
-        case Call():
-            return _call(tree, env)
+    return env.value(tree.path) if type(tree) is Name else _OF_KIND[type(tree)](tree, env)
+
+
+def _literal(tree: Number | Truth, _env: Environment) -> Value:
+    return tree.value
+
+
+def _arithmetic(tree: Arithmetic, env: Environment) -> Value:
+    left, right = evaluate(tree.left, env), evaluate(tree.right, env)
+    if tree.op == "/":
+        return short(divide(left, right))
+    return short(left * right) if tree.op == "*" else ARITHMETIC[tree.op](left, right)
+
+
+def _compare(tree: Compare, env: Environment) -> bool:
+    return COMPARE[tree.op](evaluate(tree.left, env), evaluate(tree.right, env))
+
+
+def _choose(tree: Choose, env: Environment) -> Value:
+    return evaluate(tree.then if evaluate(tree.condition, env) else tree.otherwise, env)
+
+
+def _held(tree: Held, env: Environment) -> bool:
+    return env.held(tree.condition, tree.duration)
 
 
 def _logic(tree: Logic, env: Environment) -> bool:
@@ -148,6 +151,13 @@ def _call(tree: Call, env: Environment) -> Value:
     if name in ("exp", "log"):
         return _transcendental(name, evaluate(arguments[0], env))
     raise NotExactError(f"'{name}' has no value in this reading")
+
+
+# by the type of a node: what is looked at in each instant of each run is not to be matched against every kind
+_OF_KIND: dict[type, Callable[[Any, Environment], Value]] = {
+    Number: _literal, Truth: _literal, Arithmetic: _arithmetic, Compare: _compare, Choose: _choose,
+    Held: _held, Logic: _logic, Call: _call,
+}  # fmt: skip
 
 
 def _transcendental(name: str, value: Value) -> Value:

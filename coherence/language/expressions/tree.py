@@ -5,13 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TypeVar
 
 from coherence.base.units import ONE, Dimension
 
 Span = tuple[int, int]
 _SPAN: Span = (0, 0)
+_HASH = " hash"  # no attribute begins with a space
+T = TypeVar("T")
 
 
+def _hashed_once(cls: type[T]) -> type[T]:
+    """Decorates a frozen node: its hash, which goes through all its parts, is computed once in each process."""
+    compute = cls.__hash__
+
+    def once(node: T) -> int:
+        own = node.__dict__
+        if _HASH not in own:
+            own[_HASH] = compute(node)
+        number: int = own[_HASH]
+        return number
+
+    def state(node: T) -> dict[str, object]:
+        return {name: part for name, part in node.__dict__.items() if name != _HASH}
+
+    cls.__hash__, cls.__getstate__ = once, state  # type: ignore[assignment,method-assign]
+    return cls
+
+
+@_hashed_once
 @dataclass(frozen=True)
 class Number:
     """An exact literal in SI units."""
@@ -37,6 +59,7 @@ class Name:
     span: Span = field(default=_SPAN, compare=False)
 
 
+@_hashed_once
 @dataclass(frozen=True)
 class Call:
     """A function of the whitelist, or one of the counting words (`sum of`, `in flight`, `count by`)."""
@@ -46,6 +69,7 @@ class Call:
     span: Span = field(default=_SPAN, compare=False)
 
 
+@_hashed_once
 @dataclass(frozen=True)
 class Arithmetic:
     """left op right, op in + - * /."""
@@ -56,6 +80,7 @@ class Arithmetic:
     span: Span = field(default=_SPAN, compare=False)
 
 
+@_hashed_once
 @dataclass(frozen=True)
 class Compare:
     """left op right, op in < <= > >= == !=."""
@@ -66,6 +91,7 @@ class Compare:
     span: Span = field(default=_SPAN, compare=False)
 
 
+@_hashed_once
 @dataclass(frozen=True)
 class Logic:
     """op in and, or, not."""
@@ -75,6 +101,7 @@ class Logic:
     span: Span = field(default=_SPAN, compare=False)
 
 
+@_hashed_once
 @dataclass(frozen=True)
 class Choose:
     """`then if condition else otherwise`."""
@@ -85,6 +112,7 @@ class Choose:
     span: Span = field(default=_SPAN, compare=False)
 
 
+@_hashed_once
 @dataclass(frozen=True)
 class Held:
     """`condition for duration`: the time since the first of the true samples in a row is at least the duration.
