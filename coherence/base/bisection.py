@@ -1,7 +1,8 @@
-"""Finds the edge of a condition by halving an interval between a value at which it holds and one at which not."""
+"""Finds the edge of a condition by halving an interval at one end of which it holds, and where a time lies in a row."""
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -42,3 +43,42 @@ def halved(
         else:
             outside = between
     return inside, outside
+
+
+class Moments:
+    """Times that never fall, appended one by one, and where a time lies among them.
+
+    To compare two Fractions takes as long as a hundred comparisons of floats, and what is rounded keeps its order: only
+    among times of one float the exact ones are compared.
+    """
+
+    __slots__ = ("exact", "rounded")
+
+    def __init__(self) -> None:
+        self.exact: list[Fraction] = []
+        self.rounded: list[float] = []
+
+    def append(self, time: Fraction) -> None:
+        """Appends a time, the latest so far."""
+        self.exact.append(time)
+        self.rounded.append(float(time))
+
+    def before(self, time: Fraction) -> int:
+        """Returns how many lie before a time."""
+        about = float(time)
+        low = bisect.bisect_left(self.rounded, about)
+        high = bisect.bisect_right(self.rounded, about, low)
+        return low if low == high else bisect.bisect_left(self.exact, time, low, high)
+
+    def until(self, time: Fraction) -> int:
+        """Returns how many lie before a time or at it."""
+        about = float(time)
+        low = bisect.bisect_left(self.rounded, about)
+        high = bisect.bisect_right(self.rounded, about, low)
+        return low if low == high else bisect.bisect_right(self.exact, time, low, high)
+
+    def since(self, first: int) -> Moments:
+        """Returns the times from a number of them on, to go on from."""
+        rest = Moments()
+        rest.exact, rest.rounded = self.exact[first:], self.rounded[first:]
+        return rest

@@ -1,14 +1,15 @@
-"""The edge of a condition, against the edge that is known."""
+"""The edge of a condition, against the edge that is known; where a time lies among others."""
 
 from __future__ import annotations
 
+import bisect
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.base.bisection import halved, mean, whole_mean
+from coherence.base.bisection import Moments, halved, mean, whole_mean
 
 
 def test_a_root_of_two_to_the_last_digit() -> None:
@@ -48,3 +49,24 @@ def test_whole_neighbours_of_the_edge(low: int, width: int, part: int, rising: b
         assert halved(lambda n: n > edge, low + width, low - 1, middle=whole_mean) == (edge + 1, edge)
     else:
         assert halved(lambda n: n <= edge, low - 1, low + width, middle=whole_mean) == (edge, edge + 1)
+
+
+NEAR = st.builds(lambda whole, tiny: Fraction(whole, 3) + Fraction(tiny, 10**30), st.integers(0, 5), st.integers(-2, 2))
+
+
+@given(st.lists(NEAR, max_size=12), NEAR, st.integers(0, 3))
+def test_a_time_lies_where_it_lies_among_the_exact_ones(times: list[Fraction], time: Fraction, dropped: int) -> None:
+    moments = Moments()
+    for at in sorted(times):
+        moments.append(at)
+    for one in (moments, moments.since(dropped)):
+        assert one.before(time) == bisect.bisect_left(one.exact, time)
+        assert one.until(time) == bisect.bisect_right(one.exact, time)
+
+
+def test_times_from_a_number_on_go_on_by_themselves() -> None:
+    moments = Moments()
+    moments.append(Fraction(1))
+    rest = moments.since(0)
+    rest.append(Fraction(2))
+    assert [len(moments.exact), len(rest.exact)] == [len(moments.rounded), len(rest.rounded)] == [1, 2]

@@ -326,9 +326,9 @@ class Execution:
         to_come = tuple((at - self.time, path, plain(v)) for at, path, v in self.schedule)
         return (
             self.time % hyperperiod,
-            frozen(self.values),
+            frozen(self.values.values()),
             tuple(self.modes.values()),
-            frozen(self.commanded),
+            frozen(self.commanded.values()),
             pending,
             memory,
             self.watch.streaks(self.time, self.longest),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from coherence.base.bisection import Moments
 from coherence.simulate.execute.affine import plain
 
 Num = Any
@@ -51,11 +51,12 @@ class History:
     `horizon`: how many seconds back an expression may look; None: none looks back, and nothing is remembered.
     """
 
-    __slots__ = ("entries", "horizon", "marks")
+    __slots__ = ("entries", "horizon", "marks", "moments")
 
     def __init__(self, horizon: Fraction | None) -> None:
         self.horizon = horizon
         self.entries: list[HistoryEntry] = []
+        self.moments = Moments()  # of the entries
         self.marks: list[
             tuple[HistoryMark, HistoryMark] | None
         ] = []  # of each entry: alone, and with the gap before it
@@ -63,21 +64,21 @@ class History:
     def copy(self) -> History:
         """Returns the same history, to go on from."""
         twin = History(self.horizon)
-        twin.entries, twin.marks = list(self.entries), list(self.marks)
+        twin.entries, twin.marks, twin.moments = list(self.entries), list(self.marks), self.moments.since(0)
         return twin
 
     def times(self) -> list[Fraction]:
         """Returns the times of the remembered instants."""
-        return [entry.time for entry in self.entries]
+        return self.moments.exact
 
     def entry_at(self, time: Fraction) -> HistoryEntry | None:
         """Returns the last instant at or before a time; None before the run."""
-        index = bisect.bisect_right(self.entries, time, key=lambda entry: entry.time) - 1
+        index = self.moments.until(time) - 1
         return self.entries[index] if index >= 0 and time >= 0 else None
 
     def entry_of_motion(self, time: Fraction, anchor: Fraction) -> HistoryEntry | None:
         """Returns the instant from which the motion of the anchor goes on; a later one where that has ended by then."""
-        following = bisect.bisect_right(self.entries, anchor, key=lambda entry: entry.time)
+        following = self.moments.until(anchor)
         if following < len(self.entries) and self.entries[following].time < time:
             return self.entry_at(time)
         return self.entry_at(anchor)
@@ -89,16 +90,18 @@ class History:
         if self.horizon is None:
             return
         self.entries.append(HistoryEntry(time, sampled, after, course, smoothness))
+        self.moments.append(time)
         self.marks.append(None)
         if len(self.entries) > 64 and self.entries[len(self.entries) // 2].time < time - self.horizon:
             first = self._first(time)
             self.entries, self.marks = self.entries[first:], self.marks[first:]
+            self.moments = self.moments.since(first)
 
     def _first(self, now: Fraction) -> int:
         """Returns where the entries begin that decide the future."""
         if self.horizon is None:
             return len(self.entries)
-        return max(bisect.bisect_right(self.entries, now - self.horizon, key=lambda entry: entry.time) - 1, 0)
+        return max(self.moments.until(now - self.horizon) - 1, 0)
 
     def key(self, now: Fraction) -> tuple[Any, ...]:
         """Returns what decides the future, as times and values relative to now: hashable."""
@@ -110,13 +113,14 @@ class History:
 
     def _mark(self, index: int) -> tuple[HistoryMark, HistoryMark]:
         entry = self.entries[index]
-        content = (frozen(entry.sampled), frozen(entry.after))
+        content = (frozen(entry.sampled.values()), frozen(entry.after.values()))
         gap = entry.time - self.entries[index - 1].time if index else None
         pair = self.marks[index] = (HistoryMark(content), HistoryMark((gap, *content)))
         return pair
 
     def map_numbers(self, now: Fraction, dynamic: set[str], change: Change) -> None:
         """Replaces every remembered rate, and every number of `dynamic`, by `change(its name, number)`."""
+        first = self._first(now)
         self.entries = [
             HistoryEntry(
                 entry.time,
@@ -124,8 +128,9 @@ class History:
                 _mapped(entry.after, f"{n} after", dynamic, change),
                 replace(entry.course, rates={k: change(f"{n} rate {k}", v) for k, v in entry.course.rates.items()}),
             )
-            for n, entry in enumerate(self.entries[self._first(now) :])
+            for n, entry in enumerate(self.entries[first:])
         ]
+        self.moments = self.moments.since(first)
         self.marks = [None] * len(self.entries)
 
 
@@ -133,6 +138,12 @@ def _mapped(values: dict[str, Num], name: str, dynamic: set[str], change: Change
     return {k: change(f"{name} {k}", v) if k in dynamic else v for k, v in values.items()}
 
 
-def frozen(values: Mapping[str, Num]) -> tuple[Any, ...]:
-    """Returns the values without their gradients, hashable."""
-    return tuple(v if isinstance(v, bool) else plain(v) for v in values.values())
+def frozen(values: Iterable[Num]) -> tuple[Any, ...]:
+    """Returns numbers without their gradients, hashable: as ratios, for a Fraction takes long to hash."""
+    return tuple([v.as_integer_ratio() if type(v) is Fraction else _comparable(v) for v in values])
+
+
+def _comparable(value: Num) -> Any:
+    """Returns what is equal for equal numbers of any type; a function of a parameter as it is."""
+    concrete = plain(value)
+    return concrete.as_integer_ratio() if isinstance(concrete, Fraction) else concrete

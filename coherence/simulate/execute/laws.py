@@ -13,6 +13,7 @@ from coherence.language.expressions.tree import Choose, Tree
 from coherence.model.laws import Recommendation, near_whole, recommended
 from coherence.model.model import RateLimit, SampledLoop
 from coherence.simulate.execute.affine import Affine, plain
+from coherence.simulate.execute.history import frozen
 
 Num = Any
 
@@ -85,17 +86,18 @@ class Memory:
     def relative(self, time: Fraction, loop: SampledLoop, longest: Fraction) -> tuple[Any, ...]:
         """Everything relative to now, for the comparison of configurations; ages beyond their use are cut."""
         reach = max(loop.hold_down, loop.hold_up)
-        recommended_before = tuple((time - at, plain(v)) for at, v in self.recommendations if at >= time - reach)
-        window = max((rate.per for rate in loop.rates), default=Fraction(0))
-        changes = tuple((time - at, plain(v)) for at, v in self.changes if at > time - window and plain(v))
+        oldest = time - reach
+        wanted = [number for at, v in self.recommendations if at >= oldest for number in (time - at, v)]
+        oldest = time - max((rate.per for rate in loop.rates), default=Fraction(0))
+        changes = [number for at, v in self.changes if at > oldest and plain(v) for number in (time - at, v)]
         quiet = (
             None
             if self.changed is None or loop.cooldown is None
             else min(time - self.changed, loop.cooldown + loop.period)
         )
         return (
-            recommended_before,
-            changes,
+            frozen(wanted),
+            frozen(changes),
             quiet,
             self.done,
             self.streaks(time, longest),

@@ -6,7 +6,6 @@ sums (windows.py); floats, and expressions that read scrapes, are added up piece
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import math
 from fractions import Fraction
@@ -123,9 +122,8 @@ def _sums(now: View, tree: Tree, window: Fraction) -> Sums | None:
     if start < sums.since:
         return None
     low = sums.at[-1] if sums.at else sums.since
-    entries = run.history.entries
-    index = bisect.bisect_left(entries, low - max(reads.lags, default=Fraction(0)), key=lambda entry: entry.time)
-    cuts = run.lookback.cuts(tree, low, now.time, [entry.time for entry in entries[index:]])
+    index = run.history.moments.before(low - max(reads.lags, default=Fraction(0)))
+    cuts = run.lookback.cuts(tree, low, now.time, run.history.times()[index:])
     sums.extend(cuts, partial(piece, now, tree))
     sums.forget(start)
     return sums

@@ -8,10 +8,11 @@ same number as the sum; in floats the pieces are added up.
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any
+
+from coherence.base.bisection import Moments
 
 Num = Any
 Levels = tuple[Num, Num]  # the mean and the largest value of the expression
@@ -25,19 +26,24 @@ class Sums:
     `since`: from when on all cuts are known.
     """
 
-    __slots__ = ("at", "between", "since", "total")
+    __slots__ = ("between", "moments", "since", "total")
 
     def __init__(self, since: Fraction) -> None:
         self.since = since
-        self.at: list[Fraction] = []
+        self.moments = Moments()  # of the cuts
         self.total: list[Num] = []
         self.between: list[Levels] = []
 
     def copy(self) -> Sums:
         """Returns the same sums, to go on from."""
         made = Sums(self.since)
-        made.at, made.total, made.between = list(self.at), list(self.total), list(self.between)
+        made.moments, made.total, made.between = self.moments.since(0), list(self.total), list(self.between)
         return made
+
+    @property
+    def at(self) -> list[Fraction]:
+        """Returns the cuts."""
+        return self.moments.exact
 
     def extend(self, cuts: Iterable[Fraction], level: Level) -> None:
         """More cuts, ascending and later than those known."""
@@ -47,11 +53,11 @@ class Sums:
                 self.total.append(self.total[-1] + self.between[-1][0] * (cut - self.at[-1]))
             else:
                 self.total.append(Fraction(0))
-            self.at.append(cut)
+            self.moments.append(cut)
 
     def pieces(self, start: Fraction, end: Fraction, level: Level) -> Iterator[tuple[Fraction, Num, Num]]:
         """Yields (length, mean, largest) of each piece from `start` (not before `since`) to `end`."""
-        first, last = bisect.bisect_right(self.at, start), bisect.bisect_left(self.at, end) - 1
+        first, last = self.moments.until(start), self.moments.before(end) - 1
         if first > last:
             yield (end - start, *level(start, end))
             return
@@ -62,7 +68,7 @@ class Sums:
 
     def integral(self, start: Fraction, end: Fraction, level: Level) -> Num:
         """From `start` (not before `since`) to `end`, up to which all cuts are known."""
-        first, last = bisect.bisect_right(self.at, start), bisect.bisect_left(self.at, end) - 1
+        first, last = self.moments.until(start), self.moments.before(end) - 1
         if first > last:
             return level(start, end)[0] * (end - start)
         low, high = self.at[first], self.at[last]
@@ -71,9 +77,9 @@ class Sums:
 
     def forget(self, start: Fraction) -> None:
         """Drop what lies before a time, once it is much; sums begin at 0 again, so that they stay short."""
-        first = bisect.bisect_right(self.at, start) - 1
-        if len(self.at) > MOST and first > MOST // 2:
+        first = self.moments.until(start) - 1 if len(self.at) > MOST else 0
+        if first > MOST // 2:
             zero = self.total[first]
-            self.at, self.total = self.at[first:], [total - zero for total in self.total[first:]]
+            self.moments, self.total = self.moments.since(first), [total - zero for total in self.total[first:]]
             self.between = self.between[first:]
             self.since = self.at[0]

@@ -14,6 +14,7 @@ from coherence.language.expressions.tree import Call, Compare, Held, Tree, walk
 from coherence.model.model import Model
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
+from coherence.simulate.execute.history import frozen
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, is_clocked, looked_at, resting_run
 from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.starts import corners, finite
@@ -105,7 +106,7 @@ def violation(
     instants: list[Instant] = []
     end, ahead, extensible = LAPS * lap + run.longest, most >= MOST_INSTANTS, most >= MOST_INSTANTS
     configurations = set[tuple[object, ...]]()
-    ends = set[frozenset[tuple[str, object]]]()
+    ends = set[tuple[object, ...]]()
     while not is_over(deadline):
         if len(instants) >= most or (due := run.next_time()) > end:
             laps = laps_to_an_edge(run, instants, (condition,)) if ahead and len(instants) < most else 0
@@ -120,7 +121,7 @@ def violation(
         instant = run.advance(due)
         instants.append(instant)
         if ahead and not (instant.time - instants[0].time) % lap:
-            ahead = (values := frozenset(instant.after.items())) not in ends
+            ahead = (values := frozen(instant.after.values())) not in ends
             ends.add(values)
         if configurations and not (instant.time - instants[0].time) % lap:
             if (configuration := run.configuration(lap)) in configurations:

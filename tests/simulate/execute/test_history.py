@@ -91,4 +91,5 @@ def test_numbers_that_move_are_mapped_by_name_and_others_stay() -> None:
 
 
 def test_gradients_are_left_out_of_what_is_compared() -> None:
-    assert frozen({"x": Affine(Fraction(2)), "on": True, "y": Fraction(1)}) == (2, True, 1)
+    assert frozen([Affine(Fraction(2)), True, Fraction(1, 3)]) == frozen([Fraction(2), 1, Fraction(2, 6)])
+    assert frozen([Fraction(2)]) != frozen([Fraction(3)])
