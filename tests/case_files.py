@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,8 +85,13 @@ def files_of(text: str) -> dict[str, str]:
     return named
 
 
-def cases(folder: Path) -> Iterator[Case]:
-    """Yields every fence under the folder.  Raises ValueError where one has no marks and is not silent, or both."""
+@cache
+def cases(folder: Path) -> tuple[Case, ...]:
+    """Returns every fence under the folder.  Raises ValueError where one has no marks and is not silent, or both."""
+    return tuple(_fences(folder))
+
+
+def _fences(folder: Path) -> Iterator[Case]:
     for path in sorted(p for p in folder.rglob("*.md") if "data" not in p.relative_to(CASES).parts):
         content = path.read_text(encoding="utf-8")
         for match in FENCE.finditer(content):

@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 
 import pytest
-import yaml
 
 from coherence.base.errors import InputError
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Verdict
 from coherence.language.reading import read_text
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
-ROLES = yaml.safe_load((DATA / "blind_wording.yaml").read_text(encoding="utf-8"))
+ROLES = read_yaml(DATA / "blind_wording.yaml")
 FILE = "design.yaml"
 FEWEST = 20
 

@@ -19,6 +19,7 @@ from typing import TypeAlias
 import pytest
 import yaml
 
+from tests.paths import read_yaml
 from tests.syntax_trees import nodes_below, trees_below
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -340,7 +341,7 @@ MEASURES: Mapping[str, Callable[[], Counts]] = {
 
 
 def allowances() -> Mapping[str, Counts]:
-    data = yaml.safe_load(ALLOWANCES.read_text(encoding="utf-8")) or {}
+    data = read_yaml(ALLOWANCES) or {}
     return {title: data.get(title) or {} for title in MEASURES}
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-import yaml
-
 from tests.case_files import MARK
-from tests.paths import DATA, ROOT
+from tests.paths import DATA, ROOT, read_yaml
 
 PAGE = ROOT / "docs" / "linters.md"
 CASES = ROOT / "tests" / "incidents" / "manifests.md"
@@ -41,7 +39,7 @@ def page() -> str:
 
 
 def _rows() -> Iterator[str]:
-    stated = yaml.safe_load((DATA / "linters.yaml").read_text(encoding="utf-8"))["rows"]
+    stated = read_yaml(DATA / "linters.yaml")["rows"]
     own = conflicts()
     yield f"| what | incidents | coherence | {' | '.join(LINTERS)} |"
     yield "|---" * (3 + len(LINTERS)) + "|"

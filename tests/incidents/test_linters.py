@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import yaml
-
 from tests.incidents.linters import LINTERS, PAGE, conflicts, page
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
-ROWS = yaml.safe_load((DATA / "linters.yaml").read_text(encoding="utf-8"))["rows"]
+ROWS = read_yaml(DATA / "linters.yaml")["rows"]
 
 
 def test_the_page_is_current() -> None:

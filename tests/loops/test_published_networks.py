@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from coherence.cli._run import run
+from tests.paths import read_yaml
 
 LONG = ("B22_smith_mismatch_k2", "B41_bullwhip_ES", "B49_wood_berry_rga", "B52_distillation_rga")  # seconds each
 CASES = {
-    case["id"]: case["expected"]
-    for case in yaml.safe_load((Path(__file__).parents[1] / "data/loops-numeric.yaml").read_text("utf-8"))["cases"]
+    case["id"]: case["expected"] for case in read_yaml(Path(__file__).parents[1] / "data/loops-numeric.yaml")["cases"]
 }
 Data = dict[str, Any]
 

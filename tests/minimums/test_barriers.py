@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +16,7 @@ from coherence.minimums.bound import Status
 from coherence.minimums.floors import Number, at
 from coherence.minimums.registry import entry
 from coherence.simulate.jobs.closed_forms import best_interval, normal_excess
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "minimums-numeric.yaml"
 DAY, HOUR, YEAR = 86400, 3600, 365 * 86400
@@ -59,7 +58,7 @@ def value(name: str, **inputs: Any) -> Number:
 
 @pytest.mark.parametrize("case", TABLE)
 def test_known_answers(case: str) -> None:
-    every = {one["id"]: one for one in yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]}
+    every = {one["id"]: one for one in read_yaml(CASES)["cases"]}
     name, inputs, unit = TABLE[case]
     found = float(value(name, **inputs)) / unit
     assert found == pytest.approx(float(every[case]["expected"]), rel=max(float(every[case]["rtol"]), 1e-9))

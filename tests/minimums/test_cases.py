@@ -13,11 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-import yaml
 
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "minimums-numeric.yaml"
 ELSEWHERE = ("C", "B20", "B21", "A16", "A17", "R01", "R02", "T05")
@@ -169,7 +168,7 @@ ROWS: dict[str, tuple[str, Made, Fraction]] = {
 
 def cases() -> list[Any]:
     """Those of the file that have a bound of their own."""
-    read = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
+    read = read_yaml(CASES)["cases"]
     return [pytest.param(case, id=case["id"]) for case in read if not case["id"].startswith(ELSEWHERE)]
 
 
@@ -181,7 +180,7 @@ def test_a_bound_has_the_value_of_the_case(case: dict[str, Any]) -> None:
 
 
 def test_failures_per_part_and_of_the_job_are_inverse() -> None:
-    read = {case["id"]: case for case in yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]}
+    read = {case["id"]: case for case in read_yaml(CASES)["cases"]}
     parts, job = read["R02"], read["R01"]
     inputs = {"part_mtbf": exact(parts["expected"]), "n": exact(parts["inputs"]["G"])}
     assert float(at(entry("job_failure_time").bound, inputs)) == pytest.approx(float(job["expected"]), rel=1e-6)

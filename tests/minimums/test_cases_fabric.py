@@ -10,7 +10,6 @@ from io import StringIO
 from typing import Any
 
 import pytest
-import yaml
 
 from coherence.base import solver
 from coherence.cli._run import run
@@ -19,7 +18,7 @@ from coherence.minimums.fabric.step_schedules import decided, executed, schedule
 from coherence.minimums.fabric.wiring import dgx1, leaf_spine, ring
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "minimums-numeric.yaml"
 MESSAGES = {"n": ("n", 1), "S_bytes": ("size", 1), "B_Bps": ("bandwidth", 1), "alpha_s": ("alpha", 1)}
@@ -74,7 +73,7 @@ BY_HAND: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
 
 def cases() -> dict[str, Any]:
     """The cases of this group by id."""
-    read = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
+    read = read_yaml(CASES)["cases"]
     return {str(case["id"]): case for case in read if str(case["id"])[0] == "C" or case["id"] in ("B20", "B21")}
 
 

@@ -6,16 +6,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-import yaml
 
 from coherence.minimums.formulas import number, symbols_of
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "minimums-numeric.yaml"
 
 
 def _cases() -> list[Any]:
-    read = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
+    read = read_yaml(CASES)["cases"]
     return [pytest.param(case, id=case["id"]) for case in read if case["evaluates"]]
 
 

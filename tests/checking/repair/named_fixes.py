@@ -13,8 +13,6 @@ from fnmatch import fnmatch
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import yaml
-
 from coherence.base import units
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Repair, Verdict
@@ -23,6 +21,7 @@ from coherence.language.entries.leaves import leaves
 from coherence.language.reading import read_text
 from tests.case_files import CASES, FILE, cases
 from tests.checking.repair.kept_objectives import lost, unmarked, written
+from tests.paths import read_yaml
 
 FIRST = 2  # of the repairs of a conflict, one of so many names the fix of the source
 SPECS = CASES.parent / "specs"
@@ -53,7 +52,7 @@ class Measured:
 
 def fixes() -> tuple[Fix, ...]:
     """Returns the fixes of tests/data/source_fixes.yaml."""
-    rows = yaml.safe_load((CASES / "data" / "source_fixes.yaml").read_text(encoding="utf-8"))["fixes"]
+    rows = read_yaml(CASES / "data" / "source_fixes.yaml")["fixes"]
     return tuple(Fix(row["case"], row["fix"], tuple(row["names"])) for row in rows)
 
 

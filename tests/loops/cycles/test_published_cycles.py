@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from bench.references.integer_maps import sigma_delta
 from bench.references.recurrences import delayed_integrator, polynomial_verdict
@@ -15,9 +14,9 @@ from coherence.loops.cycles.describing_functions import screen
 from coherence.loops.cycles.limit_cycles import Cycle, limit_cycles
 from coherence.loops.cycles.relay import Array, System, feedback, relay, rounding
 from coherence.loops.cycles.smooth import smooth_cycles
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
-CASES = yaml.safe_load((DATA / "loops-numeric.yaml").read_text())["cases"]
+CASES = read_yaml(DATA / "loops-numeric.yaml")["cases"]
 CYCLES = [case for case in CASES if case["kind"] == "limit_cycle"]
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.signal import lfilter
@@ -18,7 +17,7 @@ from coherence.loops.identification.effective_samples import autoregression, eff
 from coherence.loops.identification.oscillation import Oscillation, Silence, oscillation
 from coherence.loops.identification.response import response
 from coherence.loops.identification.transient import ring_down
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "loops-numeric.yaml"
 
@@ -217,7 +216,7 @@ def test_fast_enough_scrapes_have_no_warning_and_long_averages_have() -> None:
 
 
 def _cases() -> list[Any]:
-    return [case for case in yaml.safe_load(CASES.read_text())["cases"] if case["kind"] == "identification"]
+    return [case for case in read_yaml(CASES)["cases"] if case["kind"] == "identification"]
 
 
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case["id"])

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +19,7 @@ from coherence.loops.networks.network import Block, Coupling, Network, loop, net
 from coherence.loops.networks.stability import stability
 from tests.draws import few
 from tests.loops.margins.test_network_margins import SATELLITE
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "loops-numeric.yaml"
 WOOD_BERRY = [[12.8, -18.9], [6.6, -19.4]]
@@ -41,7 +40,7 @@ def two(coupling: float, gain: float = 0.5) -> Network:
 
 
 def test_known_answers() -> None:
-    for case in yaml.safe_load(CASES.read_text())["cases"]:
+    for case in read_yaml(CASES)["cases"]:
         if case["kind"] != "mimo" or "G0" not in case["model"]:
             continue
         gain = np.array(case["model"]["G0"], dtype=float)

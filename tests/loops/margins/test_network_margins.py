@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +19,7 @@ from coherence.loops.margins.stability_windows import delay_windows, gain_window
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 from coherence.loops.networks.stability import stability
 from tests.draws import few
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "loops-numeric.yaml"
 
@@ -101,7 +100,7 @@ MINE = ("B01", "B04", "B06", "B07", "B08", "B24", "B44", "B45", "B51")
 @pytest.mark.slow
 @pytest.mark.parametrize("short", MINE)
 def test_known_answers(short: str) -> None:
-    case: dict[str, Any] = next(c for c in yaml.safe_load(CASES.read_text())["cases"] if c["id"].startswith(short))
+    case: dict[str, Any] = next(c for c in read_yaml(CASES)["cases"] if c["id"].startswith(short))
     got = case_values(case["id"])
     for key, expected in case["expected"].items():
         assert got[key] == pytest.approx(expected["value"], rel=expected["rtol"], abs=1e-6), key

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +23,7 @@ from coherence.loops.multirate.verdict import clear_of_circle, floquet
 from coherence.loops.networks.network import Block, Coupling, Network, network
 from coherence.model.elaborate import elaborate
 from tests.draws import few
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "loops-numeric.yaml"
 INTEGRATOR, LAG = ((1.0,), (1.0, 0.0)), ((1.0,), (1.0, 1.0))
@@ -420,7 +419,7 @@ def test_a_continuous_sensor_between_hold_and_sampler() -> None:
 
 
 def _cases() -> list[Any]:
-    return [case for case in yaml.safe_load(CASES.read_text())["cases"] if case["kind"] in {"sampled", "discrete"}]
+    return [case for case in read_yaml(CASES)["cases"] if case["kind"] in {"sampled", "discrete"}]
 
 
 def measured(case: dict[str, Any]) -> dict[str, float]:

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import lambertw
@@ -17,7 +16,7 @@ from coherence.loops.networks.network import Block, Coupling, Network, loop, net
 from coherence.loops.networks.stability_map import stability_map
 from coherence.loops.networks.winding import count_right_of
 from tests.draws import few
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "loops-numeric.yaml"
 
@@ -204,7 +203,7 @@ def test_counts_right_of_any_line(sigma: float) -> None:
 
 
 def test_published_roots() -> None:
-    cases = {case["id"]: case for case in yaml.safe_load(CASES.read_text())["cases"]}
+    cases = {case["id"]: case for case in read_yaml(CASES)["cases"]}
     rooted = {"B02_lambertw_root": loop([1], [1, 0], 1), "B60_pade10_false_stability": loop([1.8], [1, 0.12, 9], 10)}
     for name, net in rooted.items():
         expected = cases[name]["expected"]

@@ -6,18 +6,17 @@ import math
 from typing import Any
 
 import pytest
-import yaml
 
 from coherence.loops.networks.critical import critical_delay, critical_gain
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "loops-numeric.yaml"
 
 
 def case(name: str) -> dict[str, Any]:
-    cases = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
+    cases = read_yaml(CASES)["cases"]
     match: dict[str, Any] = next(entry for entry in cases if entry["id"] == name)
     return match
 

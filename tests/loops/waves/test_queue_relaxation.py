@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from bench.references.queue_relaxation import autocorrelation, fluid_pole, gap, numeric_gap, relaxation
 from coherence.base.errors import UsageError
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 CASES = DATA / "loops-numeric.yaml"
 
@@ -85,7 +84,7 @@ def test_overload_has_no_rest_point() -> None:
 
 
 def _cases() -> list[Any]:
-    return [case for case in yaml.safe_load(CASES.read_text())["cases"] if case["kind"] == "queue"]
+    return [case for case in read_yaml(CASES)["cases"] if case["kind"] == "queue"]
 
 
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case["id"])

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -30,10 +29,10 @@ from coherence.simulate.logs.series import autoscaler, pods
 from coherence.simulate.logs.spread import SpreadConstraint, placeable
 from coherence.simulate.logs.tables import read_table, table_of, unix, utc
 from tests.draws import few
-from tests.paths import DATA
+from tests.paths import DATA, read_yaml
 
 RECORD = DATA / "k8s_failure_reproduction"
-OBSERVED: dict[str, Any] = yaml.safe_load((RECORD / "observed.yaml").read_text(encoding="utf-8"))
+OBSERVED: dict[str, Any] = read_yaml(RECORD / "observed.yaml")
 CASES = ("C1-min_scale", "C2-old_log", "C3-log")
 LABELS = {"kind-worker": ("A", "1"), "kind-worker2": ("A", "2"), "kind-worker3": ("B", "3")}  # C3/wo_HPA/README.md
 
