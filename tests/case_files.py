@@ -7,7 +7,7 @@ the certainty too.  Notes alone need no mark, except those of a code that the ca
 of its fence (`silent COH701`).  A case whose fence says `slow` runs with the slow tests.  One that says `manifests` is
 read by the importers; a design with `overlays: manifests` may be one of its documents, and what stands below a line
 `=== FILE` is a file of that name.  Repairs, of which no mark speaks, take most of the time of a check: they are
-searched for in a part of the cases, and with the slow tests in all that are not slow themselves.
+proposed in all cases that are not slow themselves, with the slow tests, and searched for in some of every kind.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ settings.register_profile("default", settings.get_profile("default"), max_exampl
 gc.disable()  # while tests are collected: nearly all of that lasts to the end
 
 
-SLOW = re.compile(r"\bmark\.slow\b|\btrace_counts\(")  # how a module says that some of its tests are slow
+SLOW = re.compile(r"\bmark\.slow\b|\btrace_counts\(|\bseeds\(")  # how a module says that some of its tests are slow
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

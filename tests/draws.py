@@ -73,6 +73,11 @@ def trace_counts(
     return marked
 
 
+def seeds(quick: int, every: int) -> list[object]:
+    """Returns the seeds of a law whose draws take long: the first in every run, and the others in the slow tests."""
+    return [pytest.param(seed, marks=[pytest.mark.slow] * (seed >= quick)) for seed in range(every)]
+
+
 def comparison(test: object) -> Comparison | None:
     """Returns what a test compares; None where it is no test of traces."""
     stated = getattr(test, "comparison", None)

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.draws import VARIABLE, drawn, few, source
+from tests.draws import VARIABLE, drawn, few, seeds, source
 
 
 def test_without_a_word_the_first_part_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,6 +39,14 @@ def test_all_draws_are_taken_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv(VARIABLE, "all")
     assert few(100) == 100
     assert drawn(range(10_000), parts=10) == range(10_000)
+
+
+@pytest.mark.parametrize("seed", seeds(2, 5))
+def test_the_first_seeds_of_a_law_are_drawn_in_every_run_and_the_others_with_the_slow_tests(
+    seed: int, request: pytest.FixtureRequest
+) -> None:
+    assert seed in range(5)
+    assert (request.node.get_closest_marker("slow") is not None) is (seed >= 2)
 
 
 @pytest.mark.parametrize("word", ["", "half", "-1", "1.5"])

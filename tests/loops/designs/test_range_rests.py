@@ -27,6 +27,7 @@ from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.parametric_numbers import plane_value
 from coherence.simulate.execute.single_loop_runs import every_rest
 from coherence.simulate.execute.starts import fixed_at
+from tests.draws import seeds
 
 TEXT = """coherence: 1
 infrastructure: {{boundaries: {{vms: {{around: [pool], {between}}}}}}}
@@ -82,7 +83,7 @@ def random_design(random: Random) -> tuple[str, dict[str, object]]:
     return between, values
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(4, 12))
 def test_a_proof_over_a_range_is_one_at_each_value_of_it(seed: int) -> None:
     random = Random(seed)  # noqa: S311
     proofs, swinging = 0, list[tuple[Model, Fraction]]()
@@ -188,7 +189,7 @@ def points_of(answer: RangeRests, random: Random) -> list[tuple[Fraction, Fracti
     return drawn + random.sample(borders, min(8, len(borders)))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(4, 10))
 def test_a_proof_over_two_ranges_is_one_at_each_of_their_values(seed: int) -> None:
     random = Random(seed)  # noqa: S311
     proofs, swings = 0, 0

@@ -14,6 +14,7 @@ from coherence.model.elaborate import model_of
 from coherence.model.model import Model
 from coherence.simulate.execute.delay_cases import at, delay_cases, open_delays, where
 from coherence.simulate.execute.exact import execute
+from tests.draws import seeds
 
 PAIR = """coherence: 1
 infrastructure: {boundaries: {vm: {around: [pool], WALL}}}
@@ -47,7 +48,7 @@ def traces(model: Model, unit: Fraction, count: int = 60) -> tuple[tuple[Fractio
     return tuple(values)
 
 
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed >= 4)) for seed in range(8)])
+@pytest.mark.parametrize("seed", seeds(2, 8))
 def test_any_delay_gives_the_run_of_one_of_the_delays_that_stand_for_all(seed: int) -> None:
     random = Random(seed)  # noqa: S311
     low, high = sorted(Fraction(random.randint(0, 40), 3) for _ in range(2))

@@ -23,6 +23,7 @@ from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
 from coherence.simulate.study.truth_spans import ConditionFollower
+from tests.draws import seeds
 
 GRID = 8  # looks a second
 DRAWS = 240
@@ -220,7 +221,7 @@ def a_case(seed: int) -> Iterator[tuple[Plain, dict[str, str], dict[str, tuple[s
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("part", range(6))
+@pytest.mark.parametrize("part", seeds(2, 6))
 def test_verdicts_and_dates_are_those_of_a_plain_trace(part: int) -> None:
     for seed in range(part * DRAWS // 6, (part + 1) * DRAWS // 6):
         for plain, promises, conditions in a_case(seed):
@@ -253,7 +254,7 @@ def unanswered(plain: Plain, asks: Truth, answers: Truth, within: int) -> Fracti
     return min(late, default=None)
 
 
-@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize("part", seeds(1, 3))
 def test_answers_to_conditions_are_late_where_a_plain_trace_says_so(part: int) -> None:
     verdicts: set[str] = set()
     for seed in range(1000 + part * 40, 1040 + part * 40):

@@ -11,7 +11,7 @@ from coherence.model.elaborate import elaborate
 from coherence.verify.promises.decisions import condition_of, decide, part_of
 from coherence.verify.promises.float_runs import BreakingRun, breaking_run
 from coherence.verify.promises.outcomes import Open
-from tests.draws import source
+from tests.draws import seeds, source
 
 LAG = """coherence: 1
 components: {{a: {{state: "x' = ({to} - a.x) / {lag} s", from: 0}}}}
@@ -31,7 +31,7 @@ def found(text: str) -> BreakingRun | None:
     return breaking_run(part_of(model, promise), condition_of(model, promise), promise.kind, 600)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(4, 12))
 def test_a_lag_breaks_a_limit_when_its_exponential_does(seed: int) -> None:
     draw = source(seed)
     to, lag = round(draw.uniform(0.5, 20), 2), round(draw.uniform(0.2, 200), 1)
