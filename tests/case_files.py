@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from coherence.checking.design_check import Options, analysis
-from coherence.door.check import check
+from coherence.checking.reports import report
+from coherence.door.sources import workspace_of
 from coherence.findings.finding import Finding, Verdict
 from coherence.importers import design_from_sources
 from coherence.language.design import Design
@@ -61,16 +62,18 @@ class Case(NamedTuple):
     manifests: bool = False
 
 
-def findings_of(text: str, *, repairs: bool = True, manifests: bool = False) -> tuple[Finding, ...]:
-    """Returns all findings about the text of a design, in each of its environments, or of manifests."""
+def findings_of(
+    text: str, *, repairs: bool = True, manifests: bool = False, select: tuple[str, ...] = ()
+) -> tuple[Finding, ...]:
+    """Returns the findings about the text of a design, in each of its environments, or of manifests."""
     if not manifests and "\nenvironments:" in text:
-        return check(text).findings
+        return report(workspace_of(text), select=select, verify_repairs=repairs).findings
 
     def rebuild(sources: Mapping[str, str]) -> Design:
         return design_from_sources(sources) if manifests else read_text(sources[FILE], FILE)
 
     sources = files_of(text) if manifests else {FILE: text}
-    options = Options(verify_repairs=repairs, whole=PATIENCE)
+    options = Options(select, verify_repairs=repairs, whole=PATIENCE)
     return analysis(rebuild(sources), sources, rebuild, options=options).answers.findings
 
 

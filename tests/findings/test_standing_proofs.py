@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from coherence.checking.design_check import analyse
+from coherence.checking.design_check import Answers, analyse
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
 from coherence.findings.question_input import Certificate
 from coherence.findings.standing_proofs import Prover, overturning, standing
@@ -34,6 +35,14 @@ calls:
   - {from: client, to: gw, deadline: 20 s}
   - {from: gw, to: llm, deadline: 15 s}
 """
+
+
+def answered(text: str, select: Sequence[str] = ()) -> Answers:
+    """Returns the answers about a design; no test here looks at repairs."""
+    return analyse(
+        read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"), select=select,
+        verify_repairs=False,
+    )  # fmt: skip
 
 
 def proof(*of: str, code: str = "COH205") -> Finding:
@@ -129,14 +138,7 @@ loops:
     actuation: {evict: web}
 """
     at_once = text.replace(", takes: {end: 30 s}", "")
-    verdicts = [
-        {
-            f.verdict
-            for f in analyse(read_text(t, "d"), {"d": t}, lambda s: read_text(s["d"], "d")).findings
-            if f.code == "COH226"
-        }
-        for t in (text, at_once)
-    ]
+    verdicts = [{f.verdict for f in answered(t).findings if f.code == "COH226"} for t in (text, at_once)]
     assert verdicts == [{Verdict.UNDECIDED}, {Verdict.PROVED}]
 
 
@@ -154,7 +156,7 @@ def test_values_of_its_own_policies_that_no_question_reads_are_named_in_a_proof(
 def test_a_proof_is_taken_back_whatever_other_questions_are_chosen(select: tuple[str, ...]) -> None:
     wan = "infrastructure: {tiers: {far: {count: 1}}, boundaries: {wan: {around: [far], added_delay: 9 s}}}"
     text = f"{HOSTS}{wan}\n"
-    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"), select=select)
+    answers = answered(text, select)
     assert {f.verdict for f in answers.findings if f.code == "COH201"} == {Verdict.UNDECIDED}
 
 
@@ -164,7 +166,7 @@ def test_a_timer_that_starts_an_activity_leaves_proofs_that_count_from_its_start
         "  late: {from: replica asks, after: 5 s, then: redis.sync starts}\n"
         "  cap: {from: redis.sync starts, after: 60 s, unless: redis.sync ends, then: drop replica}\n"
     )
-    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    answers = answered(text)
     assert [(finding.code, finding.verdict) for finding in answers.findings] == [("COH207", Verdict.PROVED)]
 
 
@@ -214,7 +216,7 @@ def test_a_proof_about_a_loop_that_never_acts_is_vacuous() -> None:
         "  down: {trigger: node.cpu < 50 % for 10 min,\n"
         "         actuation: {signal: pool.size, law: step, by: -1, bounds: [4, 12]}}\n"
     )
-    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    answers = answered(text)
     verdicts = {finding.code: finding.verdict for finding in answers.findings if finding.verdict is not Verdict.NOTE}
     assert verdicts == {"COH105": Verdict.VACUOUS, "COH230": Verdict.VACUOUS}
     assert (answers.accounting.safe, answers.accounting.undecided) == (0, 1)
@@ -245,7 +247,7 @@ SWITCHES = "arrivals: {switches: [{rate: 110 req/s, lasts: 1 min}, {rate: 900 re
 )
 def test_a_promise_about_a_rate_is_not_proved_over_a_burst(varied: str, verdict: Verdict, says: str) -> None:
     text = BURSTS.replace("burst: {rate: 940 req/s, lasts: 200 s, every: 10 min}", varied)
-    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    answers = answered(text)
     verdicts = {finding.code: finding for finding in answers.findings}
     assert verdicts["COH220"].verdict is verdict
     assert says in verdicts["COH220"].message
@@ -268,7 +270,7 @@ def test_calls_are_touched_by_what_stands_around_and_between_the_tiers_that_they
     text = (
         f"{HOSTS}infrastructure: {{tiers: {{near: {{count: 1}}, far: {{count: 1}}, spare: {{}}}}, {infrastructure}}}\n"
     )
-    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    answers = answered(text)
     verdicts = [finding.verdict for finding in answers.findings]
     assert (verdicts.count(Verdict.UNDECIDED), verdicts.count(Verdict.PROVED)) == (undecided, 2 - undecided)
 
@@ -284,7 +286,7 @@ def test_the_latency_of_a_link_between_the_tiers_of_a_call_is_in_its_time(ends: 
 
 
 def standing_answers(text: str, code: str) -> list[Finding]:
-    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    answers = answered(text)
     return [finding for finding in answers.findings if finding.code == code]
 
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-import coherence as co
 from coherence.findings.finding import Verdict
 from coherence.language.expressions.evaluate import evaluate
 from coherence.language.reading import read_text
 from coherence.model.elaborate import model_of
+from tests.case_files import findings_of
 from tests.model.test_boundaries import findings
 
 
@@ -78,7 +78,7 @@ def test_a_promise_holds_up_to_the_largest_value_that_noise_can_make(noise: str,
 
 
 def promised(text: str) -> str:
-    return next(str(finding.verdict) for finding in co.check(text, select="COH220"))
+    return next(str(finding.verdict) for finding in findings_of(text, repairs=False, select=("COH220",)))
 
 
 @pytest.mark.slow

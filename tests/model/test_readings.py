@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-import coherence as co
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import execute
+from tests.case_files import findings_of
 
 SHARED = """coherence: 1
 components: {{q: {{total: {total}, share: q.total / web.pods, ready_share: q.total / web.ready}}}}
@@ -46,6 +46,6 @@ def test_what_is_divided_by_another_count_of_the_members_is_theirs() -> None:
 def test_a_sensor_shows_of_constants_what_they_are_and_of_what_varies_what_it_saw() -> None:
     text = SHARED.format(signal="q.total", total=1, setpoint="1", start=4, sensor="scrape 1 s, mean 60 s")
     promised = text.replace(", phase: 0 s", "") + "promises: {one: eventually_always web.pods == 1}\n"
-    assert [str(found.verdict) for found in co.check(promised, select="COH220").findings] == ["proved"]
+    assert [str(found.verdict) for found in findings_of(promised, repairs=False, select=("COH220",))] == ["proved"]
     moved = promised.replace("total: 1,", 'total: "varies: 0 .. 1",')
-    assert [str(found.verdict) for found in co.check(moved, select="COH220").findings] != ["proved"]
+    assert [str(found.verdict) for found in findings_of(moved, repairs=False, select=("COH220",))] != ["proved"]

@@ -51,10 +51,10 @@ def test_a_wrong_linear_verdict_stands_beside_the_run_that_contradicts_it(
     monkeypatch: pytest.MonkeyPatch, gain: str, said: str
 ) -> None:
     text = TANK.format(gain=gain)
-    assert "COH107" not in {finding.code for finding in findings_of(text)}
+    assert "COH107" not in {finding.code for finding in findings_of(text, repairs=False)}
     monkeypatch.setattr(_engine_disagreement, "linear_at", inverted)
     monkeypatch.setattr(_engine_disagreement, "SECONDS", 600.0)  # of a busy machine, too
-    (finding,) = (finding for finding in findings_of(text) if finding.code == "COH107")
+    (finding,) = (finding for finding in findings_of(text, repairs=False) if finding.code == "COH107")
     assert (finding.verdict, finding.of) == (Verdict.CONFLICT, ("ctl",))
     assert f"are {said}, factor" in finding.message
     assert "`coherence check --select COH301 case.yaml`" in finding.message
@@ -77,7 +77,7 @@ def test_a_proved_promise_that_an_exact_run_breaks_is_told_with_the_time() -> No
 
 def test_a_proof_of_rest_beside_a_run_that_never_rests_names_both_commands() -> None:
     subject = Subject(read_text(SWINGING, "d.yaml"), {"d.yaml": SWINGING})
-    (swings,) = (f for f in findings_of(SWINGING) if f.code == "COH301")
+    (swings,) = (f for f in findings_of(SWINGING, repairs=False) if f.code == "COH301")
     wrong = proof(Question("COH305", "integer-cycling"), subject, ("act",))
     (finding,) = engine_disagreement.review(subject, [swings, wrong])
     assert "it is so (`coherence check --select COH305 d.yaml`)" in finding.message

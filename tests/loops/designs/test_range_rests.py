@@ -9,7 +9,6 @@ from random import Random
 import pytest
 
 from coherence.base.solver import unsat
-from coherence.door.check import check
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
 from coherence.loops.designs.range_rests import (
@@ -27,6 +26,7 @@ from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.parametric_numbers import plane_value
 from coherence.simulate.execute.single_loop_runs import every_rest
 from coherence.simulate.execute.starts import fixed_at
+from tests.case_files import findings_of
 from tests.draws import seeds
 
 TEXT = """coherence: 1
@@ -251,12 +251,12 @@ def test_a_swing_at_each_end_of_a_range_is_not_certain_where_a_run_between_them_
     """Members 5 are right for a load of 5, and 3 for one of 2.6: no command is ever moved from there."""
     text = SWINGING.format(gain=gain, start=start)
     text = text.replace('"load /', '"k * load /') if gain else text
-    (finding,) = check(text, select="COH301")
+    (finding,) = findings_of(text, repairs=False, select=("COH301",))
     assert (str(finding.verdict), finding.certainty) == ("conflict", "possible")
 
 
 def test_a_swing_from_the_only_start_is_certain() -> None:
     text = SWINGING.format(gain="", start=", from: 5").replace("2.6 .. 6.6", "6.6")
-    (finding,) = check(text, select="COH301")
+    (finding,) = findings_of(text, repairs=False, select=("COH301",))
     assert finding.certainty == "certain"
     assert not any("certain by" in text for text in finding.assumptions)
