@@ -16,6 +16,7 @@ from coherence.base.queries import cached
 from coherence.base.reads import unnoted
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.language.design import Design, Limit, Loop
+from coherence.language.entries.actions import acted_on
 from coherence.language.expressions.tree import Name, Tree, names
 from coherence.language.names import resolve
 from coherence.language.schema_kinds import Quantity, Word
@@ -60,8 +61,8 @@ def refused(design: Design) -> tuple[tuple[str, str], ...]:
     """Returns each timer and loop that evicts members of which a budget lets none go, so that it evicts nobody."""
     closed = {thing: limit.name for limit in design.limits.values() if (thing := _kept_whole(design, limit))}
     timers = [timer for timer in design.timers.values() if timer.then is not None]
-    evicted = [(timer.name, timer.then.text.split(" ")) for timer in timers if timer.then is not None]
-    evicts = [(name, words[-1].partition(".")[0]) for name, words in evicted if words[0] == EVICT]
+    orders = [(timer.name, timer.then.text) for timer in timers if timer.then is not None]
+    evicts = [(name, acted_on(then).partition(".")[0]) for name, then in orders if then.split(" ")[0] == EVICT]
     loops = [(loop.name, loop.actuation.evict) for loop in design.loops.values() if loop.actuation is not None]
     evicts += [(name, thing.text) for name, thing in loops if thing is not None]
     return tuple(

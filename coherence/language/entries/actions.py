@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.language.words import ACTIONS, MARKED, MARKING, STATED
+from coherence.language.words import ACTIONS, EVENTS, MARKED, MARKING, STATED
 
 ENDS, TELLS = "ends", "tells"
 SPARED = frozenset({"unlist", "deregister", "delist"})
@@ -18,11 +18,15 @@ SCALED_DOWN = frozenset({"down", "in"})
 SCALED_UP = frozenset({"up", "out"})
 RESIZING = frozenset({"resize", "scale", "upscale"})
 TELLING = frozenset({"open", "raise", "send", "write"})
+BESIDE = frozenset({"after", "at", "by", "from", "in", "on", "to", "with"})
+"""Words behind the thing that is acted on, before what else is said of it (`restart job from checkpoint`)."""
 
 
 def action_in(then: str) -> str:
-    """Returns the row of ACTIONS that the words say (`mark node down` ends the node); empty where none does."""
+    """Returns the row of ACTIONS that the words say (`mark node down` and `node ends` end the node); or nothing."""
     verb, _, rest = then.partition(" ")
+    if _end_of(then):
+        return ENDS
     if marked := marked_as(then):
         return marked
     if verb in TELLING and not NOTICES.isdisjoint(rest.split()):
@@ -76,7 +80,23 @@ def resized_by(then: str) -> str:
 
 
 def acted_on(then: str) -> str:
-    """Returns the thing that is acted on: the last word, of a mark the one before its state; or nothing."""
+    """Returns the thing that is acted on: the last word, of a mark the one before its state; or nothing.
+
+    Of `pool ends` and `pool.work ends` it is what ends; what stands behind a preposition is not acted on.
+    """
+    if thing := _end_of(then):
+        return thing
     words = then.split()
-    last = -2 if marked_as(then) else -1
-    return words[last] if len(words) > 1 else ""
+    last = next((k for k in range(2, len(words)) if words[k] in BESIDE), len(words))
+    return words[last - (2 if marked_as(then) else 1)] if len(words) > 1 else ""
+
+
+def ended_by(then: str) -> str:
+    """Returns the thing or the activity that is ended (`kill pool`, `requeue job`, `pool.work ends`); or nothing."""
+    return acted_on(then) if action_in(then) == ENDS or takes_back(then) else ""
+
+
+def _end_of(then: str) -> str:
+    """Returns what the words of an event say to end (`pool ends`, `all of pool.work end`); else nothing."""
+    *before, thing, word = then.split() if " " in then else ("", "")
+    return thing if word in EVENTS["ends"] and before in ([], ["all", "of"]) else ""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from coherence.base.places import Place
 from coherence.language.design import Design, Timer
-from coherence.language.entries.actions import ENDS, acted_on, action_in, takes_back
 from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import DurationInterval
@@ -20,15 +19,9 @@ from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.along_calls import answering
 from coherence.verify.timers import firing
-from coherence.verify.timers.firing import FiringWindow
+from coherence.verify.timers.firing import FiringWindow, ended_by
 
 _APART = ("drain", "apart")
-
-
-def ended_by(timer: Timer) -> str:
-    """Returns the thing that a timer ends (`then: stop pool`, `then: requeue job`), or nothing."""
-    then = timer.then.text if timer.then is not None else ""
-    return acted_on(then) if action_in(then) == ENDS or takes_back(then) else ""
 
 
 def _work_ended(design: Design, timer: Timer) -> str:

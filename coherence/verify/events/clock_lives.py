@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.language.design import Component, Design, Timer
-from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.roles import whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events import event_ways, graph, orders
@@ -31,15 +30,6 @@ class MemberLife:
     away: Fraction
     sure: bool
     whole: bool = False
-
-
-def ends_thing(timer: Timer, thing: str) -> bool:
-    """Decides whether what a timer does ends a thing."""
-    if timer.then is None:
-        return False
-    words = timer.then.text.split()
-    ends = action_in(timer.then.text) == ENDS or takes_back(timer.then.text) or words[1:] in (["ends"], ["end"])
-    return ends and (words[:1] if timer.then.kind == "ends" else words[1:2]) == [thing]
 
 
 def within_lives(design: Design, timer: Timer, period: FiringWindow, starts: str) -> Iterator[FiringWindow]:
@@ -125,7 +115,7 @@ def _ended(design: Design, timer: Timer, component: Component, *, returns: bool)
     host = component.runs_on.text if component.runs_on is not None else ""
     away = away_for(component) or Fraction(0)
     for other in design.timers.values():
-        ended = next((thing for thing in (component.name, host) if thing and ends_thing(other, thing)), None)
+        ended = next((thing for thing in (component.name, host) if thing and firing.ended_by(other) == thing), None)
         again = ended == component.name and firing.begins_again(other)
         if ended is None or other.name == timer.name or firing.never(other) or not (again or returns):
             continue

@@ -18,8 +18,8 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.words import ACTIVITIES
 from coherence.verify.calls.attempts import ZERO, DurationInterval
 from coherence.verify.events import event_ways, graph, orders
-from coherence.verify.events.bounds import ended_by
 from coherence.verify.events.graph import Chain
+from coherence.verify.timers.firing import ended_by
 
 DRAIN_KEYS = ACTIVITIES["drain"]
 _DRAINING = (

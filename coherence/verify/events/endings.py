@@ -28,7 +28,7 @@ def with_ends_of_things(design: Design, links_to: Causes) -> Causes:
         effect, assumed = f"{thing} ends", f"'{drained}' is the end of {thing}"
         added[effect] = [EventLink("begins", effect, drained, effect, NOW, assumptions=(assumed,))]
     for timer in design.timers.values():
-        if timer.then is None or timer.then.kind != "outside" or action_in(timer.then.text) != ENDS:
+        if timer.then is None or action_in(timer.then.text) != ENDS:
             continue
         thing, orderly = acted_on(timer.then.text), timer.then.text.partition(" ")[0] in ORDERLY
         if orderly and thing in drains:
@@ -39,8 +39,8 @@ def with_ends_of_things(design: Design, links_to: Causes) -> Causes:
         added.setdefault(effect, []).append(
             EventLink("begins", effect, fires, effect, window, places=places, missing=question if orderly else "")
         )
-    fresh = {effect: tuple(links) for effect, links in added.items() if effect not in links_to}
-    return {**links_to, **{effect: links for effect, links in fresh.items() if not whole_life(design, effect[:-5])}}
+    whole = {effect for effect in added if "." in effect or whole_life(design, effect.removesuffix(" ends"))}
+    return {**links_to, **{effect: tuple(links) for effect, links in added.items() if effect not in whole}}
 
 
 def with_decided_ends(design: Design, links_to: Causes) -> Causes:

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 
 from coherence.language.design import Design, Timer
 from coherence.language.implied import is_held_back
-from coherence.language.words import ACTIONS
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.orders import EventOrder
-from coherence.verify.timers.firing import firing
-
-ENDS = ACTIONS["ends"]
+from coherence.verify.timers.firing import ended_by, firing
 
 
 @dataclass(frozen=True)
@@ -87,10 +84,8 @@ def _order(design: Design, early: Timer, other: Timer) -> EventOrder | None:
 
 def _ended_thing(timer: Timer) -> str:
     """Returns the thing from whose start a timer runs, where its firing ends that; else nothing."""
-    if timer.start is None or timer.then is None or timer.start.kind != "starts":
-        return ""
-    verb, _, thing = timer.then.text.partition(" ")
-    return thing.strip() if verb in ENDS and thing.strip() == timer.start.thing else ""
+    start = timer.start
+    return start.thing if start is not None and start.kind == "starts" and ended_by(timer) == start.thing else ""
 
 
 def _is_armed(design: Design, early: Timer, other: Timer) -> bool:

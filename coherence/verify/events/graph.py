@@ -19,7 +19,7 @@ from coherence.language import names
 from coherence.language.design import Component, Design, Limit, Timer
 from coherence.language.entries.actions import drained_by
 from coherence.language.expressions import names as names_of
-from coherence.language.roles import in_role, role, whole_life
+from coherence.language.roles import ended_activity, in_role, role, whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.language.words import COUNTS, MEMBER, STATES
@@ -160,13 +160,14 @@ def _gathered(design: Design) -> Causes:
 
 def _ended_by_timers(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
-        if timer.then is not None and _ends_activity(design, timer.then) and not firing.never(timer):
-            yield _ending(design, timer, key_of(timer.then, design))
+        if timer.then is not None and not firing.never(timer) and (effect := _end_brought(design, timer.then)):
+            yield _ending(design, timer, effect)
 
 
-def _ends_activity(design: Design, event: Event) -> bool:
-    """Decides whether an event is the end of an activity, not of a thing of which no time is stated."""
-    return event.kind == "ends" and (bool(event.activity) or "." in key_of(event, design))
+def _end_brought(design: Design, then: Event) -> str:
+    """Returns the end of an activity that comes of an action, not of a thing of which no time is stated."""
+    key = key_of(then, design) if then.kind == "ends" else f"{ended_activity(design, then.text)} ends"
+    return key if "." in key else ""
 
 
 def _ending(design: Design, timer: Timer, effect: str) -> EventLink:
@@ -184,9 +185,8 @@ def _fired(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
         if timer.start is None or firing.never(timer):
             continue
-        link = EventLink(
-            "timer", timer.name, key_of(timer.start, design), f"{timer.name} fires", FiringWindow(Fraction(0), None)
-        )
+        start, ever = key_of(timer.start, design), FiringWindow(Fraction(0), None)
+        link = EventLink("timer", timer.name, start, f"{timer.name} fires", ever)
         fires = firing.firing(timer)
         if fires is None:
             yield replace(link, missing=f"{firing.missing(timer)} of {timer.name}", places=(timer.place,))
@@ -321,10 +321,10 @@ def _ends_of(link: EventLink, apart: str = "") -> Iterator[EventLink]:
 
 def _begun(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
-        if timer.then is None or _ends_activity(design, timer.then):
+        if timer.then is None:
             continue
         effect = key_of(timer.then, design)
-        if effect == f"{timer.name} fires":
+        if effect == f"{timer.name} fires" or (timer.then.kind == "ends" and "." in effect):
             continue
         alone, rivals = _alone(design, timer, effect) if timer.then.kind == "starts" else ((), ())
         yield EventLink(
@@ -384,7 +384,7 @@ def _followed(design: Design) -> Iterator[EventLink]:
 
 def set_by_loops(design: Design) -> dict[str, str]:
     """Returns signal -> the loop that writes it."""
-    acting = ((loop.name, loop.actuation.signal) for loop in design.loops.values() if loop.actuation is not None)
+    acting = ((name, loop.actuation.signal) for name, loop in design.loops.items() if loop.actuation is not None)
     return {signal.text: name for name, signal in acting if signal is not None}
 
 

@@ -102,6 +102,7 @@ def alternatives(
     a timer.  A timer that may not fire makes no end sooner.  `surely`: links that come true in every run; then the
     first of all ends is meant, and ways of such links alone stand together.
     """
+    links_to = _without_ends_by(second, first, links_to)
     ends: dict[tuple[str, ...], list[Chain]] = {}
     for chain in chains(first, links_to):
         if not any(link.kind == MAY_END for link in chain):
@@ -114,6 +115,16 @@ def alternatives(
         ]
         every += met if surely is None else _soonest(met, surely)
     return tuple(every)
+
+
+def _without_ends_by(cause: str, effect: str, links_to: Causes) -> Causes:
+    """Returns the links without those by which one event ends an activity that ends in its own time as well: what it
+    ends so has not ended before it.
+    """
+    links = links_to.get(effect, ())
+    others = tuple(link for link in links if link.cause != cause)
+    own = any(link.kind == "activity" for link in others)
+    return {**links_to, effect: others} if own and len(others) < len(links) else links_to
 
 
 def _soonest(

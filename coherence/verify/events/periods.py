@@ -10,7 +10,7 @@ from coherence.language.design import Design, Timer
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import event_ways, graph, orders
-from coherence.verify.events.clock_lives import ends_thing, within_lives
+from coherence.verify.events.clock_lives import within_lives
 from coherence.verify.events.forestalling import never_comes
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing
@@ -118,7 +118,7 @@ def begun_beside(design: Design, timer: Timer) -> tuple[str, ...]:
 
 def begins_anew(timer: Timer, thing: str) -> bool:
     """Decides whether a timer ends what it counts from."""
-    return firing.counts_from_start(timer, thing) and ends_thing(timer, thing)
+    return firing.counts_from_start(timer, thing) and firing.ended_by(timer) == thing
 
 
 def _last_firings(design: Design) -> graph.Causes:

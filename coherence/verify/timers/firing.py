@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from coherence.findings.question_input import rational
 from coherence.language.design import Timer
+from coherence.language.entries import actions
 from coherence.language.entries.actions import action_in, marked_as, takes_back
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
@@ -37,6 +38,11 @@ def begins_again(timer: Timer) -> bool:
 def hands_out_again(timer: Timer) -> bool:
     """Decides whether a timer gives the work to another one: it is there for a worker that dies before."""
     return timer.then is not None and timer.then.text.split(" ")[0] in LEASES
+
+
+def ended_by(timer: Timer) -> str:
+    """Returns the thing or the activity that a timer ends (`then: stop pool`, `then: pool ends`), or nothing."""
+    return actions.ended_by(timer.then.text) if timer.then is not None else ""
 
 
 def action_of(timer: Timer) -> str:

@@ -9,7 +9,6 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.language.design import Component, Design, Limit, Loop, Timer
-from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import RUNS, role
 from coherence.language.schema_kinds import Quantity
@@ -82,15 +81,14 @@ def _host(facts: DesignFacts, thing: str) -> str | None:
 
 
 def _of_timer(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> Iterator[Recurrence]:
-    words = timer.then.text.split() if timer.then is not None else []
-    ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))
-    if len(words) < 2 or not ends or words[1] not in (thing, _host(facts, thing)):
+    ended = firing.ended_by(timer)
+    if ended not in (thing, _host(facts, thing)):
         return
     if firing.firing(timer) is None:
         return
-    apart = time_between(facts, timer, words[1], once=once)
+    apart = time_between(facts, timer, ended, once=once)
     if apart is not None:
-        apart = apart if words[1] == thing else Interval(apart.low, None)  # not each time the host of this member
+        apart = apart if ended == thing else Interval(apart.low, None)  # not each time the host of this member
         place = next((q.place for q in (timer.every, timer.after) if isinstance(q, Quantity)), timer.place)
         yield Recurrence(timer.name, thing, apart, place.labelled(f"{timer.name}: so far apart"))
 

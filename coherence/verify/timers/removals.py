@@ -151,12 +151,9 @@ def _always_capping(facts: DesignFacts, thing: str) -> Iterator[Limit]:
 
 
 def _by_timer(facts: DesignFacts, timer: Timer) -> Iterator[Removal]:
-    words = timer.then.text.split() if timer.then is not None else []
-    start = timer.start
-    removes = len(words) > 1 and (action_in(" ".join(words)) in REMOVING or action_of(timer) in REMOVING)
-    if not removes or start is None or start.kind != "outside":
+    thing, start = taken_out_by(timer), timer.start
+    if start is None or start.kind != "outside":
         return
-    thing = words[1] if words[1] in facts.design.components else words[-1]
     if thing not in facts.design.components or timer.unless is not None:
         return
     event_words = set(start.text.split())
@@ -322,7 +319,11 @@ def held_back(facts: DesignFacts, removal: Removal) -> tuple[str, ...]:
 
 def removed_by(timer: Timer) -> str:
     """Returns the thing that a timer ends or takes off the list; of a grace period, which ends what goes, nothing."""
-    then = timer.then.text if timer.then is not None else ""
     waits = timer.start is not None and timer.start.activity and timer.unless is not None
-    removes = action_in(then) in REMOVING or action_of(timer) in REMOVING
-    return acted_on(then) if not waits and removes else ""
+    return taken_out_by(timer) if not waits else ""
+
+
+def taken_out_by(timer: Timer) -> str:
+    """Returns the thing or the activity that a timer ends, or whose members it takes off the list; or nothing."""
+    then = timer.then.text if timer.then is not None else ""
+    return acted_on(then) if action_in(then) in REMOVING or action_of(timer) in REMOVING else ""

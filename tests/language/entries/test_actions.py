@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.language.entries.actions import acted_on, action_in, is_harmless, unclear_state
-from coherence.language.words import ACTIONS, MARKED, MARKING
+from coherence.language.entries.actions import acted_on, action_in, ended_by, is_harmless, unclear_state
+from coherence.language.words import ACTIONS, EVENTS, MARKED, MARKING
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,11 @@ from coherence.language.words import ACTIONS, MARKED, MARKING
         ("redeliver message", "hands out again", "message"),
         ("promote replica", "", "replica"),
         ("restart", "ends", ""),
+        ("pool ends", "ends", "pool"),
+        ("all of pool.run end", "ends", "pool.run"),
+        ("first pool ends", "", "ends"),
+        ("restart job from checkpoint", "ends", "job"),
+        ("evict web on node", "ends", "web"),
     ],
 )
 def test_the_first_word_or_the_state_of_a_mark_says_what_is_done_and_to_what(
@@ -52,3 +57,13 @@ def test_a_mark_that_takes_off_the_list_ends_no_activity(verb: str, state: str) 
 )
 def test_a_state_of_no_row_is_unclear(then: str, state: str) -> None:
     assert unclear_state(then) == state
+
+
+@given(st.sampled_from(ACTIONS["ends"]), st.sampled_from(EVENTS["ends"]), st.sampled_from(["pool", "pool.run"]))
+def test_what_is_ended_is_the_same_in_the_words_of_an_order_and_of_an_event(verb: str, word: str, thing: str) -> None:
+    assert ended_by(f"{verb} {thing}") == ended_by(f"{thing} {word}") == ended_by(f"requeue {thing}") == thing
+
+
+@pytest.mark.parametrize("then", ["alert pool", "unlist pool", "pool starts", "redeliver message"])
+def test_what_ends_nothing_names_nothing_that_is_ended(then: str) -> None:
+    assert ended_by(then) == ""

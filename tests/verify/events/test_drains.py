@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coherence.language.reading import read_text
-from coherence.verify.events.bounds import ended_by
 from coherence.verify.events.drains import drains
+from coherence.verify.timers.firing import ended_by
 from tests.verify.affine_rows import figures
 
 

@@ -70,3 +70,34 @@ def test_cut_is_an_end_where_the_activity_runs(cut: int, kinds: set[str]) -> Non
     design = read_text(design_text((10, 10), (cut, cut), (300, 300), 60))
     links = with_decided_ends(design, graph.event_graph(design))["rank.checkpoint ends"]
     assert {link.kind for link in links} == kinds
+
+
+AT_ONCE = ("kill job", "job ends", "requeue job", "abort job.run", "job.run ends", "job finishes")
+LATER = ("stop job", "evict job", "alert job")  # they wait for what is under way, or tell
+
+
+def test_a_job_that_is_ended_by_its_first_timer_or_itself_is_answered_as_all_runs_are() -> None:
+    rng, decided = source(16), 0
+    for _ in range(40):
+        lasts, limit = drawn(rng, 40), rng.randint(5, 60)
+        stated = [(drawn(rng, 50), rng.choice((*AT_ONCE, *AT_ONCE, *LATER))) for _ in range(rng.randint(1, 2))]
+        timers = "".join(
+            f"  t{k}: {{from: job starts, after: {low} s .. {high} s, then: {then}}}\n"
+            for k, ((low, high), then) in enumerate(stated)
+        )
+        text = (
+            f"coherence: 1\ncomponents: {{job: {{takes: {{run: {lasts[0]} s .. {lasts[1]} s}}}}}}\ntimers:\n{timers}"
+            f"promises: {{p: after job starts then job ends within {limit} s}}\n"
+        )
+        cuts = [ends for ends, then in stated if then in AT_ONCE]
+        over = {min(choice) for choice in itertools.product(lasts, *cuts)}
+        findings = analyse(
+            read_text(text), {"d": text}, lambda sources: read_text(sources["d"]), select=("COH243",)
+        ).findings
+        (verdict,) = {finding.verdict for finding in findings if finding.code == "COH243"}
+        decided += verdict in (Verdict.PROVED, Verdict.CONFLICT)
+        if verdict is Verdict.PROVED:
+            assert max(over) <= limit, text
+        if verdict is Verdict.CONFLICT:
+            assert max(over) > limit, text
+    assert decided > 20

@@ -74,7 +74,9 @@ def test_what_never_fires_is_not_said_to_fire_too_soon_and_what_may_fire_is(
 
 
 STARTS = st.sampled_from(["pod starts", "job starts", "pod.start starts", "pod is idle"])
-THENS = st.sampled_from(["delete pod", "delete job", "kill pod", "fail job", "alert pod", "restart pod"])
+ENDING = {"delete pod": "pod", "kill pod": "pod", "restart pod": "pod", "pod ends": "pod", "requeue pod": "pod",
+          "delete job": "job", "fail job": "job", "job completes": "job", "all of job end": "job"}  # fmt: skip
+THENS = st.sampled_from([*ENDING, "alert pod", "first pod ends", "pod.start ends"])
 TIMERS = st.lists(st.tuples(STARTS, SECONDS, st.booleans(), THENS), min_size=2, max_size=7)
 
 
@@ -83,10 +85,10 @@ def ends_both(text: str) -> set[tuple[str, str]]:
     timers = read_text(text, "case.yaml").timers.values()
     found = set()
     for early, other in itertools.permutations(timers, 2):
-        verb, _, thing = early.then.text.partition(" ") if early.then else ("", "", "")
+        thing = ENDING.get(early.then.text if early.then else "")
         starts = [timer.start for timer in (early, other) if timer.start is not None and timer.start.kind == "starts"]
         lifted = [timer.unless.text if timer.unless else "" for timer in (early, other)]
-        if len(starts) == 2 and starts[0].thing == starts[1].thing == thing.strip() and verb in forestalling.ENDS:
+        if len(starts) == 2 and starts[0].thing == starts[1].thing == thing:
             found |= {(early.name, other.name)} if lifted[0] in ("", lifted[1]) else set()
     return found
 

@@ -56,7 +56,6 @@ from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import longer, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
-from coherence.verify.events.bounds import ended_by
 from coherence.verify.events.forestalling import never_fires
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.patterns.calls._lives import (
@@ -71,7 +70,7 @@ from coherence.verify.patterns.calls._lives import (
     upper,
     working,
 )
-from coherence.verify.timers.firing import firing
+from coherence.verify.timers.firing import ended_by, firing
 from coherence.verify.timers.firing import lease as lease_of
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")

@@ -38,6 +38,7 @@ from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import with_ranges
 from coherence.verify.patterns.calls._lives import whole_life
 from coherence.verify.patterns.writers._pair import Numbers, quantities
+from coherence.verify.timers.firing import ended_by
 
 PART = "pod_disruption_budget"
 MOST_COPIES = 10_000
@@ -223,7 +224,7 @@ def _ends_its_start(timer: Timer, thing: str) -> bool:
     """Decides whether a timer ends the activity that it runs from, or the thing itself, and by no budget's leave."""
     then, start = timer.then.text if timer.then is not None else "", timer.start
     ends = action_in(then) == ENDS and not then.startswith("evict")
-    return ends and start is not None and then.split()[-1] in (thing, start.subject)
+    return ends and start is not None and ended_by(timer) in (thing, start.subject)
 
 
 def _held_until(

@@ -16,7 +16,7 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, arithmetic
 from coherence.findings.standing_proofs import taken_out
 from coherence.language.design import Limit, Timer
-from coherence.language.entries.actions import acted_on, action_in
+from coherence.language.entries.actions import acted_on
 from coherence.language.expressions import names as used
 from coherence.language.sentences import Event, Promise
 from coherence.language.words import OVER
@@ -42,6 +42,7 @@ from coherence.verify.timers.removals import (
     departures,
     failing,
     removals,
+    taken_out_by,
 )
 
 BROKEN = {"always": False, "never": True}
@@ -175,9 +176,8 @@ def _left_enough(
 
 def _takes_each(facts: DesignFacts, timer: Timer, thing: str) -> bool:
     """Decides whether the timer removes members, and whether what starts it is one event of another thing."""
-    start, then = timer.start, timer.then.text if timer.then is not None else ""
-    removes = acted_on(then) == thing and (action_in(then) in REMOVING or action_of(timer) in REMOVING)
-    if not removes or start is None or never(timer) or not _comes_once(facts, start, thing):
+    start = timer.start
+    if taken_out_by(timer) != thing or start is None or never(timer) or not _comes_once(facts, start, thing):
         return False
     return timer.unless is None or _relation(facts, timer) in ("possible", "after")
 
@@ -290,7 +290,8 @@ def _stays_otherwise(facts: DesignFacts, thing: str, timers: Collection[Timer], 
     goes = any(departure.name not in names for each in things for departure in departures(facts, each))
     moved = any(path.partition(".")[0] == thing for path in facts.written)
     lost = any(not {"lost", "drained"}.isdisjoint(place) for place in design.places.values())
-    verbs = {timer.then.text.split(" ")[0] for timer in timers if timer.then is not None}
+    actions = [timer.then.text.split() for timer in timers if timer.then is not None]
+    verbs = {word for words in actions for word in words if word != thing}
     events = ((t.start if t.name != own else None, t.unless) for t in design.timers.values())
     heard = (event.text.split() for pair in events for event in pair if event)
     other = any(thing in words and not words[-1].startswith(tuple(verbs)) for words in heard)

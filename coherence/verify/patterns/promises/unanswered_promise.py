@@ -33,14 +33,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.promise_answers import promise_answers
 from coherence.findings.question_input import Question, Subject
-from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Call
 from coherence.language.sentences import Promise
 from coherence.language.words import COUNTS, STATES
 from coherence.verify.timers.firing import never
-from coherence.verify.timers.removals import REMOVING
+from coherence.verify.timers.removals import taken_out_by
 
 QUESTION = Question("COH106", "unanswered-promise", fires=Verdict.UNDECIDED, proves=False)
 QUESTIONS = (QUESTION,)
@@ -120,8 +119,7 @@ def _takers(subject: Subject, path: str) -> list[str]:
         timer.name
         for timer in subject.design.timers.values()
         if counted and thing in subject.design.components
-        and timer.then is not None and acted_on(timer.then.text) == thing
-        and action_in(timer.then.text) in REMOVING and not never(timer)
+        and taken_out_by(timer) == thing and not never(timer)
     ]  # fmt: skip
 
 

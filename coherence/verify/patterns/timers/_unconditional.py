@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coherence.language.design import Design, Timer
-from coherence.language.entries.actions import ENDS, acted_on, action_in
 from coherence.language.roles import in_role, whole_life
 from coherence.language.sentences import Event, event_of
 from coherence.verify.events import graph
@@ -27,7 +26,7 @@ def _end_of_own(design: Design, timer: Timer) -> Event | None:
     plain = timer.every is None and timer.renew is None and timer.after is not None and not firing.never(timer)
     if not plain or start is None or then is None or start.kind != "starts" or start.thing not in design.components:
         return None
-    target = acted_on(then.text) if action_in(then.text) == ENDS else ""  # `then: x.drain ends` is how long it may be
+    target = firing.ended_by(timer) if not then.activity else ""  # `then: x.drain ends` is how long it may be
     component, activity = design.components[start.thing], start.activity or whole_life(design, start.thing)
     if not activity and target == start.thing:
         activity = next((name for name, _ in reversed(in_role(component, "start"))), "")

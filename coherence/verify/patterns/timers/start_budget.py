@@ -50,7 +50,7 @@ from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import is_harmless
 from coherence.language.sentences import Event
-from coherence.verify.events import bounds, graph
+from coherence.verify.events import graph
 from coherence.verify.facts.design_facts import STARTED
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
@@ -76,7 +76,7 @@ def _unnamed_starts(design: Design) -> Iterator[Finding]:
         fires = firing.firing(timer) if timer.unless is None and is_probe(timer) else None
         if fires is None or thing not in design.components or not firing.counts_from_start(timer, thing):
             continue
-        if timer.then is None or bounds.ended_by(timer) != thing:
+        if timer.then is None or firing.ended_by(timer) != thing:
             continue
         for activity, span in _overrun.perhaps_of_start(design, thing).items():
             if span.high >= fires.window.earliest:
