@@ -16,7 +16,6 @@ from coherence.base.queries import cached
 from coherence.base.units import SECOND
 from coherence.language.design import Component, Design, Limit, Timer
 from coherence.language.distributions import quantile_points
-from coherence.language.entries.actions import drained_by, ended_by
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.names import state_variable
@@ -46,15 +45,6 @@ def whole_life(design: Design, thing: str) -> str:
     activities = tuple(component.takes or ()) if component is not None else ()
     called = any(call.callee is not None and call.callee.text == thing for call in design.calls)
     return activities[0] if len(activities) == 1 and activities[0] in RUNS and not called else ""
-
-
-def ended_activity(design: Design, then: str) -> str:
-    """Returns the stated activity that an action ends at once: `x.load` of `abort x.load`, and `x.run` of `kill x`
-    where that is its whole life; nothing where it waits for what is under way.
-    """
-    thing, _, name = ended_by(then).partition(".") if not drained_by(then) else ("", "", "")
-    activity, component = name or whole_life(design, thing), design.components.get(thing)
-    return f"{thing}.{activity}" if component is not None and activity in (component.takes or {}) else ""
 
 
 @cached

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from coherence.language.design import Design
 from coherence.language.reading import read_text
-from coherence.language.roles import counts, ended_activity, in_role, role, time_of, unknown_activities
+from coherence.language.roles import counts, in_role, role, time_of, unknown_activities
 from coherence.language.words import ACTIVITIES
 
 
@@ -82,19 +82,3 @@ def test_what_a_count_counts() -> None:
     assert counts("running", "available")
     assert counts("evicted", "available", "unavailable")
     assert not counts("evicted", "available")
-
-
-@pytest.mark.parametrize(("takes", "then", "activity"), [
-    ("run: 1 h", "kill model", "model.run"),
-    ("run: 1 h", "model ends", "model.run"),
-    ("run: 1 h", "stop model", ""),
-    ("run: 1 h", "kill other", ""),
-    ("run: 1 h", "alert model", ""),
-    ("load: 1 min, serve: 1 s", "kill model", ""),
-    ("load: 1 min, serve: 1 s", "abort model.load", "model.load"),
-    ("load: 1 min, serve: 1 s", "abort model.walk", ""),
-])  # fmt: skip
-def test_an_action_ends_the_activity_that_it_names_and_what_is_the_whole_life(
-    takes: str, then: str, activity: str
-) -> None:
-    assert ended_activity(read(takes), then) == activity

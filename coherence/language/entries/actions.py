@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from coherence.language.design import Design
+from coherence.language.roles import whole_life
 from coherence.language.words import ACTIONS, EVENTS, MARKED, MARKING, STATED
 
 ENDS, TELLS = "ends", "tells"
@@ -94,6 +96,15 @@ def acted_on(then: str) -> str:
 def ended_by(then: str) -> str:
     """Returns the thing or the activity that is ended (`kill pool`, `requeue job`, `pool.work ends`); or nothing."""
     return acted_on(then) if action_in(then) == ENDS or takes_back(then) else ""
+
+
+def ended_activity(design: Design, then: str) -> str:
+    """Returns the stated activity that an action ends at once: `x.load` of `abort x.load`, and `x.run` of `kill x`
+    where that is its whole life; nothing where it waits for what is under way.
+    """
+    thing, _, name = ended_by(then).partition(".") if not drained_by(then) else ("", "", "")
+    activity, component = name or whole_life(design, thing), design.components.get(thing)
+    return f"{thing}.{activity}" if component is not None and activity in (component.takes or {}) else ""
 
 
 def _end_of(then: str) -> str:

@@ -10,7 +10,7 @@ from coherence.base.errors import Problem
 from coherence.language.call_cases import render_order
 from coherence.language.design import Call, Design, Limit, Pause
 from coherence.language.entries.jitter import is_decorrelated, spread_of
-from coherence.language.entries.limit_numbers import most_allowed
+from coherence.language.entries.limit_numbers import ends_retries, most_allowed
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity, Word
@@ -18,6 +18,7 @@ from coherence.language.words import CAUSES, plain_word
 from coherence.simulate.processes.breakers import opening_of
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
+from coherence.simulate.processes.window_budgets import window_budget
 from coherence.simulate.requests.program import RetryBudget, RetryPause, Route
 
 TIMEOUTS = frozenset(CAUSES["timeout"])
@@ -28,7 +29,7 @@ def routes_of(design: Design, flow: RequestFlow, notes: list[str], problems: lis
     """One route for each call that requests reach, and a plain one where no call says how."""
     stated = [call for call in flow.calls.values() if call is not None]
     for limit in design.limits.values():
-        of = [call for call in stated if limit in list(_limits(design, call, []))]
+        of = [call for call in stated if ends_retries(limit, call) or limit in list(_limits(design, call, []))]
         if len(of) > 1:
             notes.append(f"{limit.name} is kept by each of {', '.join(call.name for call in of)} for itself")
     notes += _in_turn(flow)
@@ -95,6 +96,7 @@ def _route(
         retry_on=_causes(call, name, notes),
         cancel=call.cancels,
         budget=_budget(limits),
+        paced=window_budget(design, call, notes),
         breaker=_cap(design, limits, retries=False),
         most_retries=_cap(design, limits, retries=True),
         opening=opening_of(call, name, notes, problems),
@@ -157,7 +159,7 @@ def _limits(design: Design, call: Call, notes: list[str]) -> Iterator[Limit]:
     """The limits that count this call's sends: its budget, and those in flight from its caller or to its callee."""
     ends = {end.text for end in (call.caller, call.callee) if end is not None}
     for limit in design.limits.values():
-        named = call.budget is not None and call.budget.text == limit.name
+        named = call.budget is not None and call.budget.text == limit.name and not ends_retries(limit, call)
         if named or (limit.counts is not None and _in_flight(limit.counts.tree, ends)):
             why = _not_run(design, limit, ends)
             if why:

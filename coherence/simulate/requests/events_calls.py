@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from coherence.simulate.requests.compiled import inlined
+from coherence.simulate.requests.events_gates import may_retry
 from coherence.simulate.requests.events_layout import (
     BASE,
-    BUDGET_OF,
     C_CLASS,
     C_HOLDS,
     C_KIND,
@@ -31,7 +31,6 @@ from coherence.simulate.requests.events_layout import (
     DISTINCT_PAUSES,
     ENDED,
     FALLBACK,
-    FLOOR,
     H_NEXT,
     H_PREV,
     HEDGE_TIMER,
@@ -39,20 +38,15 @@ from coherence.simulate.requests.events_layout import (
     JITTER_STREAM,
     LEAST,
     MOST,
-    MOST_RETRIES,
     N_DENIED,
     N_DROPPED,
-    N_FIRST,
     N_GAVE_UP,
     N_HELD,
-    N_LIVE,
     N_OPEN,
     N_SUCCEEDED,
-    NO_BUDGET,
     NO_JITTER,
     NOTHING,
     NOW,
-    OF_FIRST,
     OPEN,
     OUTSIDE,
     PAUSES,
@@ -61,7 +55,6 @@ from coherence.simulate.requests.events_layout import (
     RETRY_ON,
     S_NEXT,
     S_PREV,
-    SHARE,
     SPREAD,
     STAMP,
     TRIES,
@@ -95,21 +88,6 @@ def fail(n: Ints, x: Floats, row: int, cause: int) -> None:
         n[route + N_HELD] += 1
         tell(n, x, RETRIED, route, n[row + C_ROOT], n[row + C_ROUND], cause, 0)
         schedule(n, x, x[NOW] + pause_of(n, x, row, route), RETRY, row, n[row + STAMP])
-
-
-@inlined
-def may_retry(n: Ints, x: Floats, route: int) -> bool:
-    """Returns whether the breaker of retries and the budget of a route let one more be in flight.
-
-    The try that has just failed still counts in what is in flight (measured on Envoy 1.40, answers and time-outs).
-    """
-    if n[route + N_HELD] + 1 > x[route + MOST_RETRIES]:
-        return False
-    kind = n[route + BUDGET_OF]
-    if kind == NO_BUDGET:
-        return True
-    base = n[route + N_FIRST] if kind == OF_FIRST else n[route + N_LIVE] + 1
-    return n[route + N_HELD] + 1 <= max(x[route + FLOOR], x[route + SHARE] * base)  # type: ignore[no-any-return]
 
 
 @inlined

@@ -207,6 +207,12 @@ def _route(route: Route) -> Iterator[str]:
     if route.budget:
         yield from _least(f"{what}: budget", {"share": route.budget.share, "floor": route.budget.floor}, finite=True)
         yield from _known(f"{what}: budget.of", route.budget.of, ("requests", "first"))
+    if route.paced:
+        paced = {"share": route.paced.share, "floor": route.paced.floor, "window": route.paced.window}
+        yield from _least(f"{what}: paced", paced, finite=True)
+        yield from _known(f"{what}: paced.of", route.paced.of, ("requests", "first"))
+        if route.paced.window == 0:
+            yield f"{what}: paced.window = 0; help: give a length above 0 s"
 
 
 def _cycles(program: Program) -> Iterator[str]:

@@ -1,9 +1,11 @@
-"""Handles gates in the event loop: limits on how many tries a route sends in a window, and buckets of tokens."""
+"""Handles gates in the event loop: limits on tries that a route sends in a window, buckets of tokens, and retries."""
 
 from __future__ import annotations
 
 from coherence.simulate.requests.compiled import inlined
 from coherence.simulate.requests.events_layout import (
+    BUDGET_OF,
+    FLOOR,
     GATE_COUNTS,
     GATE_FILLED,
     GATE_MOST,
@@ -14,13 +16,30 @@ from coherence.simulate.requests.events_layout import (
     GATE_WAITS,
     GATE_WINDOW,
     GATES,
+    MOST_RETRIES,
+    N_FIRST,
+    N_HELD,
+    N_LIVE,
+    NO_BUDGET,
     NOTHING,
     NOW,
+    OF_FIRST,
+    PACED,
+    PACED_BASE,
+    PACED_FIRST,
+    PACED_FLOOR,
+    PACED_RETRIES,
+    PACED_RING,
+    PACED_SENDS,
+    PACED_SHARE,
+    PACED_SLICE,
+    SHARE,
+    SLICES,
     Floats,
     Ints,
 )
 
-WHOLE = 1e-9  # of a token: sums of floats that are a token for people are one here
+WHOLE = 1e-9  # of a token or retry: sums and products of floats that are whole for people are whole here
 
 
 @inlined
@@ -68,3 +87,53 @@ def by_tokens(x: Floats, gate: int) -> float:
         return float("inf")
     x[gate + GATE_FILLED] -= 1
     return x[NOW]  # type: ignore[no-any-return]
+
+
+@inlined
+def may_retry(n: Ints, x: Floats, route: int) -> bool:
+    """Returns whether the breaker of retries and the budgets of a route let one more be in flight, and take it.
+
+    The try that has just failed still counts in what is in flight (measured on Envoy 1.40, answers and time-outs).
+    """
+    if n[route + N_HELD] + 1 > x[route + MOST_RETRIES]:
+        return False
+    kind = n[route + BUDGET_OF]
+    if kind != NO_BUDGET:
+        base = n[route + N_FIRST] if kind == OF_FIRST else n[route + N_LIVE] + 1
+        if n[route + N_HELD] + 1 > max(x[route + FLOOR], x[route + SHARE] * base):
+            return False
+    return n[route + PACED] == NOTHING or _within_window(n, x, n[route + PACED])
+
+
+@inlined
+def note_send(n: Ints, x: Floats, route: int, first: bool) -> None:
+    """A send counts in the budget of a window, if the route has one: each, or first tries alone."""
+    own = n[route + PACED]
+    if own != NOTHING and (first or n[own + PACED_FIRST] == 0):
+        _go_on(n, x, own)
+        n[own + PACED_SENDS] += 1
+        n[own + PACED_RING + 2 * (n[own + PACED_SLICE] % SLICES)] += 1
+
+
+@inlined
+def _within_window(n: Ints, x: Floats, own: int) -> bool:
+    """Returns whether a window has room for one more retry, and counts it there."""
+    _go_on(n, x, own)
+    if n[own + PACED_RETRIES] + 1 > max(x[own + PACED_FLOOR], x[own + PACED_SHARE] * n[own + PACED_SENDS]) + WHOLE:
+        return False
+    n[own + PACED_RETRIES] += 1
+    n[own + PACED_RING + 2 * (n[own + PACED_SLICE] % SLICES) + 1] += 1
+    return True
+
+
+@inlined
+def _go_on(n: Ints, x: Floats, own: int) -> None:
+    """Leaves what was counted longer ago than a window, slice by slice."""
+    now = int(x[NOW] / x[own + PACED_BASE])
+    for _ in range(min(now - n[own + PACED_SLICE], SLICES)):
+        n[own + PACED_SLICE] += 1
+        place = own + PACED_RING + 2 * (n[own + PACED_SLICE] % SLICES)
+        n[own + PACED_SENDS] -= n[place]
+        n[own + PACED_RETRIES] -= n[place + 1]
+        n[place], n[place + 1] = 0, 0
+    n[own + PACED_SLICE] = now

@@ -98,7 +98,7 @@ SERVICE_STREAM, SERVICE_MEAN, SERVICE_WIDTH = range(3)
  N_DENIED, N_BROKEN, N_TRIES_LOST) = range(23)  # fmt: skip
 (ROUTE_NUMBER, STATION, TRIES, RETRY_ON, CANCELS, BUDGET_OF, JITTER, JITTER_STREAM, PER_TRY, ROUTE_DEADLINE, BREAKER,
  MOST_RETRIES, HEDGE_AFTER, SHARE, FLOOR, BASE, CAP, LEAST, MOST) = range(23, 42)  # fmt: skip
-TRY_TIMER, CALL_TIMER, HEDGE_TIMER, FALLBACK, GATES, CIRCUIT, PAUSES = 42, 45, 48, 51, 52, 53, 54
+TRY_TIMER, CALL_TIMER, HEDGE_TIMER, FALLBACK, GATES, CIRCUIT, PACED, PAUSES = 42, 45, 48, 51, 52, 53, 54, 55
 TIMER_ARMED = 2
 DISTINCT_PAUSES = 64  # pauses before later retries are those of the last
 ROUTE_WIDTH = PAUSES + DISTINCT_PAUSES
@@ -110,6 +110,10 @@ PLAN_UP_TO, PLAN_ADDRESS, PLAN_WIDTH = range(3)
 # it says when each of its places was last taken, and whose turn it is, or how full the bucket was when.
 (GATE_MOST, GATE_WINDOW, GATE_RATE, GATE_WAITS, GATE_COUNTS, GATE_PLACES, GATE_NEXT, GATE_FILLED, GATE_SINCE,
  GATE_WIDTH) = range(10)  # fmt: skip
+# A budget of retries in a window: whether first tries alone count, which slice of the window it is, what was sent and
+# sent again in all slices, the length of a slice, the share and the floor; then both counts of each slice in a ring.
+SLICES = 100
+(PACED_FIRST, PACED_SLICE, PACED_SENDS, PACED_RETRIES, PACED_BASE, PACED_SHARE, PACED_FLOOR, PACED_RING) = range(8)
 # A breaker of a route that opens after failures: what opens it, how long for, how many trials; then its state, until
 # when it is open, the permits of its trials, how many outcomes it counts, failures among them, and each in a ring.
 CIRCUIT_CLOSED, CIRCUIT_OPEN, CIRCUIT_HALF_OPEN = range(3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coherence.simulate.requests.compiled import inlined
 from coherence.simulate.requests.events_breakers import give_back, note_outcome, permits
-from coherence.simulate.requests.events_gates import let_through
+from coherence.simulate.requests.events_gates import let_through, note_send
 from coherence.simulate.requests.events_layout import (
     AT_ANSWER,
     AT_BREAKER,
@@ -174,6 +174,7 @@ def count_try(n: Ints, x: Floats, row: int, hedge: bool) -> None:
     """A try in the counts of its route and of its request."""
     route = n[row + C_ROUTE]
     n[route + N_TRIES] += 1
+    note_send(n, x, route, not hedge and n[row + C_ROUND] == 1)
     if n[row + C_KIND] == REQUEST:
         n[n[row + C_OWNER] + R_TRIES] += 1
     if hedge:

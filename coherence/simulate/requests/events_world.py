@@ -107,6 +107,17 @@ class EventWorld:
         self.memory.write_floats(address, {at.CIRCUIT_SHARE: opening.share, at.CIRCUIT_OPEN_FOR: opening.open_for})
         return address
 
+    def _paced(self, route: Route) -> int:
+        """Returns the budget of the retries of a route in a window, or NOTHING."""
+        paced = route.paced
+        if paced is None:
+            return at.NOTHING
+        address = self.memory.region(at.PACED_RING + 2 * at.SLICES)
+        self.memory.write(address, {at.PACED_FIRST: int(paced.of == "first")})
+        limits = {at.PACED_BASE: paced.window / at.SLICES, at.PACED_SHARE: paced.share, at.PACED_FLOOR: paced.floor}
+        self.memory.write_floats(address, limits)
+        return address
+
     def _plan(self, plan: Plan) -> int:
         """Returns how many stages, and their addresses; of each stage how many routes, and their addresses."""
         memory = self.memory
@@ -172,7 +183,7 @@ class EventWorld:
         facts |= {at.RETRY_ON: sum(1 << CAUSES[cause] for cause in set(route.retry_on))}
         facts |= {at.BUDGET_OF: BUDGETS[route.budget.of] if route.budget else at.NO_BUDGET}
         facts |= {at.JITTER: jitter(route.pause), at.FALLBACK: self._route.get(route.fallback, at.NOTHING)}
-        facts |= {at.GATES: self._gates_of(route), at.CIRCUIT: self._circuit(route)}
+        facts |= {at.GATES: self._gates_of(route), at.CIRCUIT: self._circuit(route), at.PACED: self._paced(route)}
         if facts[at.JITTER]:
             facts[at.JITTER_STREAM] = self._uniform(f"jitter of {route.name}")
         for timer in (at.TRY_TIMER, at.CALL_TIMER, at.HEDGE_TIMER):

@@ -168,6 +168,20 @@ class RetryBudget:
 
 
 @dataclass(frozen=True)
+class PacedRetries:
+    """Retries of a route within the last `window` are at most max(floor, share x sends of the route in it).
+
+    `of`: "requests" (all its sends, retries included) or "first" (first tries).  A retry counts from its grant on,
+    before its pause.  The window moves on in hundredths of its length.
+    """
+
+    window: float
+    share: float = 0.0
+    floor: float = 0.0
+    of: str = "requests"
+
+
+@dataclass(frozen=True)
 class OpeningBreaker:
     """Opens for `open_for` seconds when `share` of the `last` outcomes of tries, at least `least`, are failures.
 
@@ -192,6 +206,7 @@ class Route:
     `breaker`: at most this many tries in flight, more are rejected without being sent and not tried again.
     `most_retries`: at most this many retries in flight.  `hedge_after`: a second copy after this long; the
     first answer wins and the other copy is given up.
+    `paced`: a budget of retries in a window.
     `opening`: a breaker that fails tries at once, `rejected`, while it is open.
     `fallback`: the route that is used in place of this one when all its tries have failed; none where it is empty.
     """
@@ -210,6 +225,7 @@ class Route:
     hedge_after: float = math.inf
     fallback: str = ""
     opening: OpeningBreaker | None = None
+    paced: PacedRetries | None = None
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from coherence.base.queries import cached
 from coherence.findings.question_input import rational
 from coherence.language import names
 from coherence.language.design import Component, Design, Limit, Timer
-from coherence.language.entries.actions import drained_by
+from coherence.language.entries.actions import drained_by, ended_activity
 from coherence.language.expressions import names as names_of
-from coherence.language.roles import ended_activity, in_role, role, whole_life
+from coherence.language.roles import in_role, role, whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.language.words import COUNTS, MEMBER, STATES

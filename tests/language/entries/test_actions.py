@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.language.entries.actions import acted_on, action_in, ended_by, is_harmless, unclear_state
+from coherence.language.entries.actions import acted_on, action_in, ended_activity, ended_by, is_harmless, unclear_state
+from coherence.language.reading import read_text
 from coherence.language.words import ACTIONS, EVENTS, MARKED, MARKING
 
 
@@ -67,3 +68,19 @@ def test_what_is_ended_is_the_same_in_the_words_of_an_order_and_of_an_event(verb
 @pytest.mark.parametrize("then", ["alert pool", "unlist pool", "pool starts", "redeliver message"])
 def test_what_ends_nothing_names_nothing_that_is_ended(then: str) -> None:
     assert ended_by(then) == ""
+
+
+@pytest.mark.parametrize(("takes", "then", "activity"), [
+    ("run: 1 h", "kill model", "model.run"),
+    ("run: 1 h", "model ends", "model.run"),
+    ("run: 1 h", "stop model", ""),
+    ("run: 1 h", "kill other", ""),
+    ("run: 1 h", "alert model", ""),
+    ("load: 1 min, serve: 1 s", "kill model", ""),
+    ("load: 1 min, serve: 1 s", "abort model.load", "model.load"),
+    ("load: 1 min, serve: 1 s", "abort model.walk", ""),
+])  # fmt: skip
+def test_an_action_ends_the_activity_that_it_names_and_what_is_the_whole_life(
+    takes: str, then: str, activity: str
+) -> None:
+    assert ended_activity(read_text(f"coherence: 1\ncomponents: {{model: {{takes: {{{takes}}}}}}}\n"), then) == activity

@@ -19,7 +19,7 @@ def plain_retries(name: str, setup: SetUp) -> Iterator[tuple[str, str, str]]:
         yield "hedge_after", f"{name} sends no second copies", instead
     if route.pause.base > 0 and route.tries > 1:
         yield "pause", f"{name} sends the next try at once: it cannot pause", instead
-    if route.budget is not None or route.most_retries < math.inf:
+    if route.budget is not None or route.paced is not None or route.most_retries < math.inf:
         yield "budget", f"{name} has no retry budget", instead
     if route.breaker < math.inf:
         yield "breaker", f"{name} does not reject what is above a number in flight as this limit does", instead

@@ -58,6 +58,8 @@ def _lacking(route: Route) -> Iterator[tuple[str, str, str]]:
     yield from _unhedged(route)
     if route.budget is not None and route.budget.of != "requests":
         yield "budget", "Envoy's budget is a share of all requests in flight, retries included", "leave out `.first`"
+    if route.paced is not None:
+        yield "budget", "Envoy's budget counts what is in flight, and not within a window", "leave the window out"
     if route.budget is not None and route.most_retries < math.inf:
         yield "budget", "a retry budget replaces Envoy's cap on retries: it has one or the other", "leave one limit"
 

@@ -13,12 +13,11 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
-from coherence.language.entries.limit_numbers import least_allowed, most_allowed
+from coherence.language.entries.limit_numbers import ends_retries, least_allowed, most_allowed, share_in_window
 from coherence.language.entries.member_slots import ALONE, MemberSlots, member_slots
 from coherence.language.expressions.tree import Arithmetic, Name, Number
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.words import STATES
 from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.attempts import ZERO, budget_factor
 from coherence.verify.calls.call_graph import CallTree
@@ -291,7 +290,7 @@ def _in_window(design: Design, plan: RetryPolicy, limit: Limit, rate: Fraction, 
     most = most_allowed(design, limit)
     if most is not None:
         return 1 + most.high / window.low / rate
-    share, floor = _share_in_window(limit) if _only_call(design, plan) else None, least_allowed(design, limit)
+    share, floor = share_in_window(limit) if _only_call(design, plan) else None, least_allowed(design, limit)
     factor = budget_factor(share[0] * copies, of_first=share[1]) if share is not None else None
     return None if factor is None or floor is None else max(factor, 1 + floor / window.low / rate)
 
@@ -330,12 +329,7 @@ def retry_limits(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
 def retry_windows(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
     """Yields limits that end retries of a call when so many have come within a window."""
     for limit in design.limits.values():
-        ends = limit.when_full is not None and limit.when_full.text != "wait"
-        tree = limit.counts.tree if limit.counts is not None else None
-        thing, _, word = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
-        named = plan.call.budget is not None and plan.call.budget.text == limit.name
-        counted = word in STATES["sent again"] and (named or thing == plan.caller)
-        if ends and counted and limit.window is not None and always_holds(limit) and not limit.actions:
+        if ends_retries(limit, plan.call) and always_holds(limit):
             yield limit
 
 
@@ -369,16 +363,4 @@ def share_of(limit: Limit) -> tuple[Fraction, bool] | None:
         ):
             same = path.partition(".")[0] == counted_in_flight(limit).partition(".")[0]
             return (share, path.partition(".")[2].startswith(("first", "accepted"))) if same else None
-    return None
-
-
-def _share_in_window(limit: Limit) -> tuple[Fraction, bool] | None:
-    """(share, of first tries?) of `20 % of x.requests`: all tries count, of `x.first` the first ones; x retries."""
-    counted = limit.counts.tree if limit.counts is not None else None
-    match limit.at_most:
-        case Formula(tree=Arithmetic(op="*", left=Number(value=share), right=Name(path=path))):
-            thing, _, word = path.partition(".")
-            first = word.startswith(("first", "accepted"))
-            same = isinstance(counted, Name) and counted.path.partition(".")[0] == thing
-            return (share, first) if same and (first or word in STATES["sent"]) else None
     return None

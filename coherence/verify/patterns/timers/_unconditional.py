@@ -26,7 +26,8 @@ def _end_of_own(design: Design, timer: Timer) -> Event | None:
     plain = timer.every is None and timer.renew is None and timer.after is not None and not firing.never(timer)
     if not plain or start is None or then is None or start.kind != "starts" or start.thing not in design.components:
         return None
-    target = firing.ended_by(timer) if not then.activity else ""  # `then: x.drain ends` is how long it may be
+    longest = then.kind == "ends" and then.activity  # `then: x.drain ends` is how long it may be
+    target = firing.ended_by(timer) if not longest else ""
     component, activity = design.components[start.thing], start.activity or whole_life(design, start.thing)
     if not activity and target == start.thing:
         activity = next((name for name, _ in reversed(in_role(component, "start"))), "")

@@ -91,10 +91,13 @@ def _at_barrier(timer: Timer) -> bool:
 
 def _answer(subject: Subject, case: OverrunCase) -> Finding:
     timer = case.timer
-    if case.relation == "before":
+    in_its_own_time = not case.order.first or case.order.first[0].kind == "activity"
+    if case.relation == "before" and in_its_own_time:
         return _overrun.proved(QUESTION, case)
     if dead := _overrun.forestalled(QUESTION, subject.design, case):
         return dead
+    if case.relation == "before":
+        return _overrun.proved(QUESTION, case)
     if timer.then is not None and is_harmless(timer.then.text):
         from coherence.verify.patterns.timers import _only_member
 
