@@ -32,7 +32,7 @@ from coherence.simulate.execute.parametric_numbers import (
     Stretch,
     reach_of,
 )
-from coherence.simulate.execute.schedules import NotCommensurateError, schedules
+from coherence.simulate.execute.schedules import NotCommensurateError, every_phase
 from coherence.simulate.execute.single_loop_runs import every, render_starts
 
 MOST_SAMPLES = 1_000  # of the range, over all starts
@@ -121,7 +121,7 @@ def rests_in_range(
     paths = open_constants(model)
     spans = {path: model.constants[path].range for path in paths}
     try:
-        list(schedules(model))
+        list(every_phase(model))
     except NotCommensurateError as error:
         raise NotExactError(str(error)) from None
     low = {path: replace(model.constants[path], range=Interval(span.low, span.low)) for path, span in spans.items()}

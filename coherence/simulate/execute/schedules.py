@@ -86,6 +86,13 @@ def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[PhaseP
 
     In one pattern the time between two instants is above one of `waits` for all its phases, or for none.
     """
+    _, hyperperiod = grid(model, waits)
+    for phases in every_phase(model, waits):
+        yield schedule(model, phases, hyperperiod)
+
+
+def every_phase(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[dict[str, Fraction]]:
+    """Yields the phases of every pattern, in their order.  Raises NotCommensurateError."""
     unit, hyperperiod = grid(model, waits)
     free = [loop for loop in model.loops if loop.phase is None]
     if _count(model, hyperperiod) > MOST_INSTANTS:
@@ -102,11 +109,11 @@ def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[PhaseP
     for count, phases in enumerate(_phases(free, unit), 1):
         if count > MOST_PATTERNS:
             raise NotCommensurateError(f"more than {MOST_PATTERNS} orders of {len(free)} loops without a stated phase")
-        yield schedule(model, {**pinned, **phases}, hyperperiod)
+        yield {**pinned, **phases}
 
 
-def some_patterns(model: Model) -> Iterator[PhasePattern]:
-    """Yields a few patterns where none stand for all: phases 0, then some that lie close together or far apart.
+def some_phases(model: Model) -> Iterator[dict[str, Fraction]]:
+    """Yields a few phases where none stand for all: phases 0, then some that lie close together or far apart.
 
     Nothing where the periods have no small common multiple.
     """
@@ -124,7 +131,7 @@ def some_patterns(model: Model) -> Iterator[PhasePattern]:
         places = [random.randrange(int(loop.period / unit)) * unit for loop in free]
         levels = random.sample(range(len(free) + 1), len(free))
         drawn = {p.name: at + gap * k if number else ZERO for p, at, k in zip(free, places, levels, strict=True)}
-        yield schedule(model, {**pinned, **drawn}, hyperperiod)
+        yield {**pinned, **drawn}
 
 
 def _continuous(model: Model) -> str:
@@ -159,16 +166,20 @@ def _count(model: Model, hyperperiod: Fraction) -> int:
 
 def schedule(model: Model, phases: dict[str, Fraction], hyperperiod: Fraction) -> PhasePattern:
     """Returns the instants of [0, hyperperiod) for given phases."""
-    due: dict[Fraction, tuple[list[SampledLoop], list[str]]] = {}
+    steps = {state.path: state.step for state in model.states.values() if state.step}
+    spans = (hyperperiod, *phases.values(), *(loop.period for loop in model.loops), *steps.values())
+    scale = math.lcm(*(span.denominator for span in spans))  # times are whole parts of a second
+    lap = int(hyperperiod * scale)
+    due: dict[int, tuple[list[SampledLoop], list[str]]] = {}
     for loop in model.loops:
-        phase = phases.get(loop.name, Fraction(0))
-        for k in range(int(hyperperiod / loop.period)):
-            due.setdefault(phase + k * loop.period, ([], []))[0].append(loop)
-    for state in model.states.values():
-        for k in range(int(hyperperiod / state.step) if state.step else 0):
-            due.setdefault(k * (state.step or Fraction(1)), ([], []))[1].append(state.path)
-    instants = tuple(DueInstant(time, tuple(loops), tuple(steps)) for time, (loops, steps) in sorted(due.items()))
-    return PhasePattern(phases, hyperperiod, instants)
+        phase, period = int(phases.get(loop.name, ZERO) * scale), int(loop.period * scale)
+        for k in range(lap // period):
+            due.setdefault(phase + k * period, ([], []))[0].append(loop)
+    for path, step in steps.items():
+        for time in range(0, lap, int(step * scale)):
+            due.setdefault(time, ([], []))[1].append(path)
+    instants = (DueInstant(Fraction(time, scale), tuple(due[time][0]), tuple(due[time][1])) for time in sorted(due))
+    return PhasePattern(phases, hyperperiod, tuple(instants))
 
 
 def next_activation(phase: Fraction, period: Fraction, now: Fraction, start: Fraction | None) -> Fraction:

@@ -16,7 +16,7 @@ from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.lookback import parts_of
 from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.orbits import LongRun, long_run
-from coherence.simulate.execute.schedules import NotCommensurateError, schedules
+from coherence.simulate.execute.schedules import NotCommensurateError, every_phase
 from coherence.simulate.execute.starts import finite
 
 QUIET_LAPS, QUIET_INSTANTS = 160, 2_000  # of a run in which nothing changes
@@ -68,7 +68,7 @@ def every(model: Model, most: int) -> Iterator[Choices]:
         raise NotExactError(f"needs one value of {', '.join(facts)}")
     starts = list(finite(model, most))
     try:
-        phases = [schedule.phases for schedule in schedules(model)] if model.loops else [{}]
+        phases = list(every_phase(model)) if model.loops else [{}]
     except NotCommensurateError as error:
         if not all(_quiet(model, start) for start in starts):
             raise NotExactError(str(error)) from None

@@ -19,7 +19,7 @@ from coherence.findings.question_input import details_are_asked
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.exact import Choices
-from coherence.simulate.execute.schedules import NotCommensurateError, schedules
+from coherence.simulate.execute.schedules import NotCommensurateError, every_phase
 from coherence.simulate.execute.starts import between, corners, finite
 from coherence.verify.promises.run_choices import courses, orders_of_equal_rank
 
@@ -107,7 +107,7 @@ def _phases(model: Model, waits: tuple[Fraction, ...]) -> tuple[list[dict[str, F
     if not free:
         return [{}], True
     try:
-        return [pattern.phases for pattern in schedules(model, waits)], True
+        return list(every_phase(model, waits)), True
     except NotCommensurateError:
         random = Random(0)  # noqa: S311  (the same phases in every run)
         drawn = [{loop.name: loop.period * Fraction(random.randint(1, 15), 16) for loop in free} for _ in range(DRAWN)]

@@ -10,7 +10,14 @@ from random import Random
 
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.exact import Choices, Schedule
-from coherence.simulate.execute.schedules import NotCommensurateError, PhasePattern, schedules, some_patterns
+from coherence.simulate.execute.schedules import (
+    NotCommensurateError,
+    PhasePattern,
+    every_phase,
+    grid,
+    schedule,
+    some_phases,
+)
 from coherence.simulate.execute.slices import signals_in
 from coherence.simulate.execute.starts import corners
 from coherence.verify.systems.cases import NotLinearError
@@ -29,7 +36,7 @@ def other_choices(model: Model) -> Iterator[Choices]:
         for pattern in patterns:
             for order in ordered:
                 if number or pattern is not patterns[0] or order != ordered[0]:
-                    yield Choices(start.values, pattern.phases if pattern else {}, order)
+                    yield Choices(start.values, pattern or {}, order)
         yield from (replace(start, schedule=course) for course in _courses(model, patterns[0]))
 
 
@@ -39,15 +46,15 @@ def in_every_order(model: Model, choices: Choices) -> Iterator[Choices]:
     yield from (replace(choices, order=order) for order in orders_of_equal_rank(model)[0][1:])
 
 
-def _patterns(model: Model) -> tuple[PhasePattern | None, ...]:
-    """Returns the phase patterns that stand for all, else some; None alone, phases 0, where there are no patterns."""
-    return all_phases(model) or tuple(some_patterns(model)) or (None,)
+def _patterns(model: Model) -> tuple[dict[str, Fraction] | None, ...]:
+    """Returns the phases that stand for all, else some; None alone, phases 0, where there are no patterns."""
+    return all_phases(model) or tuple(some_phases(model)) or (None,)
 
 
-def all_phases(model: Model) -> tuple[PhasePattern, ...]:
-    """Returns the phase patterns that stand for all; nothing where no patterns do."""
+def all_phases(model: Model) -> tuple[dict[str, Fraction], ...]:
+    """Returns the phases that stand for all; nothing where none do."""
     try:
-        return tuple(schedules(model))
+        return tuple(every_phase(model))
     except NotCommensurateError:
         return ()
 
@@ -98,19 +105,25 @@ def _some_orders(loops: Sequence[SampledLoop]) -> Iterator[tuple[SampledLoop, ..
 
 def courses(model: Model) -> Iterator[Schedule]:
     """Yields what varying values may do over time at the first pattern of phases."""
-    yield from _courses(model, _patterns(model)[0])
+    if _ends(model):
+        yield from _courses(model, _patterns(model)[0])
 
 
-def _courses(model: Model, pattern: PhasePattern | None) -> Iterator[Schedule]:
-    """Yields what varying values may do over time: from end to end, and between ends by chance."""
-    ends = {
+def _ends(model: Model) -> dict[str, tuple[Fraction, Fraction]]:
+    """Returns the ends between which each value varies."""
+    return {
         path: (constant.range.low, constant.range.high)
         for path, constant in model.constants.items()
         if constant.varies and constant.range.low is not None and constant.range.high is not None
     }
-    if not ends or pattern is None:
+
+
+def _courses(model: Model, phases: dict[str, Fraction] | None) -> Iterator[Schedule]:
+    """Yields what varying values may do over time: from end to end, and between ends by chance."""
+    ends = _ends(model)
+    if not ends or phases is None:
         return
-    times = _times(pattern)
+    times = _times(schedule(model, phases, grid(model)[1]))
     random = Random(0)  # noqa: S311  (the same values in every run)
     for first in (0, 1):
         yield tuple((at, path, span[(k + first) % 2]) for k, at in enumerate(times) for path, span in ends.items())
