@@ -221,9 +221,12 @@ def for_type_checkers(tree: ast.Module) -> frozenset[ast.AST]:
 def unreached_modules() -> Counts:
     """Returns the modules that neither a command nor the front door reaches, each with 1."""
     files = {module_name(path): path for path in package_trees()}
-    graph = {path: targets | by_name(path, files) for path, targets in file_graph().items()}
-    entrances = [path for path in graph if path.startswith(ENTRANCES)]
-    reached = frozenset(entrances).union(*(reachable(graph, path) for path in entrances))
+    below: dict[str, set[str]] = defaultdict(set)  # the files right below each package
+    for name, path in files.items():
+        below[name.rpartition(".")[0]].add(path)
+    graph = {path: targets | by_name(path, files, below) for path, targets in file_graph().items()}
+    entrances = frozenset(path for path in graph if path.startswith(ENTRANCES))
+    reached = entrances | reachable({**graph, "": entrances}, "")
     return {path: 1 for path in graph if path not in reached and not path.endswith("__init__.py")}
 
 
@@ -257,8 +260,8 @@ def names_used(node: ast.AST) -> Iterator[str]:
             yield text
 
 
-def by_name(path: str, files: Mapping[str, str]) -> frozenset[str]:
-    """Returns the files that a file imports by a name which it makes: the one named, or those of a folder.
+def by_name(path: str, files: Mapping[str, str], below: Mapping[str, set[str]]) -> frozenset[str]:
+    """Returns the files that a file imports by a name which it makes: the one named, or those right below a folder.
 
     Of a folder, where a text is `coherence.folder.`, and where the file walks modules: those of its own folder, if it
     names that as `__path__` or `__package__`, and of folders that it names.
@@ -273,11 +276,13 @@ def by_name(path: str, files: Mapping[str, str]) -> frozenset[str]:
         folders |= {*taken, *texts}
         if any(isinstance(node, ast.Name) and node.id in ("__path__", "__package__") for node in own):
             folders.add(f"coherence.{folder_of(path).replace('/', '.')}")
-    below = tuple(f"{text}." for text in texts if "walk_packages" in walks and text.startswith("coherence."))
+    walked = tuple(f"{text}." for text in texts if "walk_packages" in walks and text.startswith("coherence."))
     return frozenset(
-        file
-        for name, file in files.items()
-        if name in named or name.rpartition(".")[0] in folders - {"coherence"} or name.startswith(below)
+        [
+            *(files[name] for name in named if name in files),
+            *(file for folder in folders - {"coherence"} for file in below.get(folder, ())),
+            *(file for name, file in files.items() if walked and name.startswith(walked)),
+        ]
     )
 
 
