@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from coherence.base.graphs import reached
@@ -17,9 +18,9 @@ from coherence.base.reads import unnoted
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.language.design import Design, Limit, Loop
 from coherence.language.entries.actions import acted_on
-from coherence.language.expressions.tree import Name, Tree, names
+from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, names
 from coherence.language.names import resolve
-from coherence.language.schema_kinds import Quantity, Word
+from coherence.language.schema_kinds import Formula, Quantity, Word
 
 if TYPE_CHECKING:
     from coherence.model.model import Model
@@ -78,14 +79,20 @@ def _kept_whole(design: Design, limit: Limit) -> str:
         return ""
     thing, most, least = tree.path.partition(".")[0], limit.at_most, limit.at_least
     copies = design.components[thing].copies if thing in design.components else None
-    if isinstance(most, Quantity):
-        return thing if most.high == 0 else ""
-    if not isinstance(least, Quantity):
-        return ""
-    if least.text.endswith("%"):
-        return thing if least.low >= 1 else ""
+    if most is not None:
+        return thing if _share_of(most, thing) == 0 or (isinstance(most, Quantity) and most.high == 0) else ""
+    if _share_of(least, thing) is not None or not isinstance(least, Quantity):
+        return thing if (_share_of(least, thing) or 0) >= 1 else ""
     written = any(_signal(design, loop).partition(".")[0] == thing for loop in design.loops.values())
     return thing if isinstance(copies, Quantity) and not written and least.low >= copies.high else ""
+
+
+def _share_of(value: object, thing: str) -> Fraction | None:
+    """Returns which share of the members of a thing a value is; None where it is none."""
+    match value:
+        case Formula(tree=Arithmetic("*", Number(value=share), Name(path=path))) if path == f"{thing}.copies":
+            return share
+    return None
 
 
 @cached

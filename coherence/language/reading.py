@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coherence.base.errors import InputError, Problem, did_you_mean
 from coherence.base.places import Place
 from coherence.base.reads import unnoted
-from coherence.language import call_cases, catalogue, dimensions, document, names, word_checks
+from coherence.language import call_cases, catalogue, dimensions, document, member_shares, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Table
 from coherence.language.implied import with_named_numbers
@@ -148,7 +148,10 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
 
 
 def _derived(design: Design) -> Design:
-    """Returns the design with what follows from it: answers to probes, resources of places, rates in boundaries."""
+    """Returns the design with what follows from it: shares of members, answers to probes, resources of places, rates in
+    boundaries.
+    """
+    design = member_shares.with_member_shares(design)
     if design.places or any(timer.every is not None for timer in design.timers.values()):
         from coherence.language.implied import with_implied
 
@@ -170,6 +173,7 @@ def check_meanings(design: Design, reading: Reading) -> None:
     """Reports what entries whose names are there cannot mean beside each other: words, cases, laws and units."""
     word_checks.check(design, reading)
     call_cases.check(design, reading)
+    member_shares.check(design, reading)
     if any(_has_law(workload) for workload in design.workload.values()):
         from coherence.language import distributions
 

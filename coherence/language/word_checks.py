@@ -59,6 +59,7 @@ def check(design: Design, reading: Reading) -> None:
     check_units(design, reading)
     for workload in design.workload.values():
         _bursts(workload, reading)
+        _goes_nowhere(workload, design, reading)
     used = used_names(design)
     for component in design.components.values():
         _roles(component, reading)
@@ -108,6 +109,16 @@ def _hidden(word: Word, design: Design, reading: Reading) -> None:
         near = nearest(thing, known)
         remedy = f"did you mean '{near}'?" if near else "write a signal of a component, or a component"
         reading.problem(word.place, f"'{shorten(word.text)}' is no signal that a boundary hides", remedy)
+
+
+def _goes_nowhere(workload: Workload, design: Design, reading: Reading) -> None:
+    """Reports where a workload says by a key of its own where it goes, which calls say."""
+    for key, value in workload.constants.items():
+        thing = str(value)
+        if key in ("to", "target", "component", "service_name") and thing in design.components:
+            message = f"a workload does not say by '{key}' where it goes"
+            remedy = f"write its call: `calls: [{{from: {workload.name}, to: {thing}}}]`"
+            reading.problem(value.place, message, remedy)
 
 
 def _bursts(workload: Workload, reading: Reading) -> None:

@@ -66,7 +66,7 @@ class Randomness(Record):
 
 
 class Workload(Record):
-    """Arrivals: a rate, how irregular it is, bursts, a service demand, tokens (of prompt, shared prefix, answer).
+    """Arrivals, sent on by calls from its name, or to the component of its name: rate, bursts, demand, tokens.
 
     A request that has not ended by its `deadline` is given up.  `priority`: where what serves it has an order by
     priority, higher ones come first.  `cases`: how many of its requests are of each case, relative to each other.

@@ -112,3 +112,10 @@ def test_a_value_beside_a_state_that_an_expression_reads_is_a_constant() -> None
     read_text(STATE.replace("t + 1", "min(max, t + 1)").replace("SAID", "max: 30"))
     read_text(STATE.replace("SAID", "max: 30") + "promises: {cap: always room.t <= room.max}\n")
     read_text("coherence: 1\ncomponents: {room: {max: 30}}\n")
+
+
+def test_a_workload_that_names_where_it_goes_is_answered_with_its_call() -> None:
+    text = "coherence: 1\nworkload: {users: {rate: 5 req/s, to: web}}\ncomponents: {web: {copies: 2}}\n"
+    with pytest.raises(InputError) as raised:
+        read_text(text, "d")
+    assert "`calls: [{from: users, to: web}]`" in str(raised.value)

@@ -97,7 +97,8 @@ def _nothing(design: Design) -> Problem:
     return Problem(
         place,
         "no workload reaches a component, so there are no requests to simulate",
-        "add `calls: [{from: <workload>, to: <component>}]`, or name `<workload>.attempts` in the arrivals of a queue",
+        "add `calls: [{from: <workload>, to: <component>}]`, the two named apart, "
+        "or name `<workload>.attempts` in the arrivals of a queue",
     )
 
 

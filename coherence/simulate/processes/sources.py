@@ -19,8 +19,17 @@ def sources_of(
     design: Design, flow: RequestFlow, notes: list[str], problems: list[Problem], *, first_burst: float
 ) -> tuple[Source, ...]:
     """One source for each workload with a plan; Poisson, where the design says nothing else."""
+    problems += (_of_both(design.workload[name]) for name in flow.plans if name in design.components)
     sources = [_source(design.workload[name], flow, notes, problems, first_burst) for name in flow.plans]
     return tuple(sources)
+
+
+def _of_both(workload: Workload) -> Problem:
+    """Returns that requests which come to the component of their workload's name are not run."""
+    name = workload.name
+    message = f"{name} is a workload and a component: its requests are not run through the members of {name}"
+    remedy = f"give the workload a name of its own, and write its call: `calls: [{{from: users, to: {name}}}]`"
+    return Problem(workload.place, message, remedy)
 
 
 def _source(workload: Workload, flow: RequestFlow, notes: list[str], problems: list[Problem], first: float) -> Source:

@@ -15,10 +15,8 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.entries.member_slots import total_in_work
-from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree
-from coherence.language.roles import counts
+from coherence.language.expressions.tree import Call, Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity, Word
-from coherence.language.words import COUNTS, STATES
 from coherence.model.model import Interval, interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import corners, enclosure, hull, point, with_ranges
@@ -102,10 +100,7 @@ def floor(facts: DesignFacts, limit: Limit) -> Tree | None:
 
 
 def _tree(facts: DesignFacts, limit: Limit, key: str, value: Quantity | Formula | Word | None) -> Tree | None:
-    """Returns the tree of a stated value; a range gets a name of its own, and a percentage is one of the members.
-
-    So does what a loop sets.
-    """
+    """Returns the tree of a stated value; a range gets a name of its own, and so does what a loop sets."""
     tree, path = tree_of(value), f"{limit.name}.{key}"
     if path in facts.written:
         if isinstance(value, Quantity) and path in facts.values:
@@ -115,15 +110,7 @@ def _tree(facts: DesignFacts, limit: Limit, key: str, value: Quantity | Formula 
     elif isinstance(value, Quantity) and not value.exact:
         facts.put(path, value)
         tree = Name(path)
-    thing = _counted_members(limit) if isinstance(value, Quantity) and value.text.endswith("%") else ""
-    return Arithmetic("*", tree, Name(f"{thing}.copies")) if tree is not None and thing else tree
-
-
-def _counted_members(limit: Limit) -> str:
-    """Returns the thing whose members a limit counts: it rounds to whole ones, or its signal has a word for them."""
-    tree = limit.counts.tree if limit.counts else None
-    thing, _, word = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
-    return thing if limit.rounding is not None or counts(word, *COUNTS) or word in STATES["extra"] else ""
+    return tree
 
 
 def _rounded(limit: Limit, tree: Tree | None) -> Tree | None:

@@ -186,7 +186,10 @@ def _per_second(quantity: Quantity) -> bool:
 
 
 def called(design: Design, thing: str) -> Iterator[OfferedRate]:
-    """Yields each workload once for every way that its calls lead to the thing."""
+    """Yields each workload once for every way that its calls lead to the thing, and the one of its own name."""
+    own = design.workload.get(thing) if thing in design.components else None
+    rate = stated_rate(own) if own is not None else None
+    yield from [rate] if rate is not None else []
     if not design.calls:
         return
     tree = call_tree(design)

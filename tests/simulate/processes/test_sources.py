@@ -65,3 +65,11 @@ def test_a_range_is_run_at_its_lower_end_and_it_is_told() -> None:
 def test_no_arrivals_are_a_problem() -> None:
     _, _, (problem,) = source("0 req/s")
     assert problem.message == "users has no arrivals"
+
+
+def test_requests_to_the_component_of_their_own_name_are_not_run_past_it() -> None:
+    things = "components: {web: {copies: 2}, db: {copies: 1}}, calls: [{from: web, to: db}]"
+    text = "{coherence: 1, workload: {web: {rate: 5 req/s}}, " + things + "}"
+    design, problems = read_text(text, "d"), list[Problem]()
+    sources_of(design, flow_of(design), [], problems, first_burst=1.0)
+    assert "`calls: [{from: users, to: web}]`" in problems[0].remedy
