@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from coherence.base.errors import InputError, Problem, did_you_mean
 from coherence.base.places import Place
 from coherence.base.reads import unnoted
-from coherence.language import call_cases, catalogue, dimensions, document, names, word_checks
+from coherence.language import call_cases, catalogue, dimensions, document, member_shares, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Table
-from coherence.language.entries import member_shares
 from coherence.language.implied import with_named_numbers
 from coherence.language.schema_kinds import Reading, read_record
 from coherence.language.workloads import Spread2, Workload

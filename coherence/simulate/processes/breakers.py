@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coherence.base.errors import Problem
-from coherence.language.breakers import Breaker
+from coherence.language.calls import Breaker
 from coherence.language.design import Call
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.processes.numbers import lower
