@@ -21,6 +21,7 @@ from coherence.loops.designs.disagreements import (
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.groups import Group
 from coherence.loops.designs.linear import Linear, skeleton
+from coherence.loops.designs.nearby_runs import RunAllowance
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.orbits import hyperperiod
@@ -28,18 +29,18 @@ from coherence.simulate.execute.starts import corners
 
 ABOUT_REST = ("COH301", "COH305")  # what they prove settles, what they refute never does
 LAPS, MOST_INSTANTS = 40, 400  # of a run that a proved promise is held against
-SECONDS = 2.0  # for all runs beside points of one design
+MOST_BESIDE = 6_000  # instants of all runs beside points of one design
 
 
 def beside_points(question: Question, subject: Subject) -> Iterator[Finding]:
     """Yields one conflict per group whose roots say one thing, and runs from beside the point another."""
-    deadline = Deadline(min(SECONDS, subject.time_limit))
+    deadline, allowed = Deadline(subject.time_limit), RunAllowance(MOST_BESIDE)
     for group in groups(subject):
         linear = linear_at(subject, group)
         answer = None if linear is None else _answer(group, linear)
         if answer is None:
             continue
-        differing = beside_a_point(group.names, answer, _command(subject, "COH301"), deadline)
+        differing = beside_a_point(group.names, answer, _command(subject, "COH301"), deadline, allowed)
         if differing is not None:
             yield _conflict(question, subject, differing)
 

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.loops.designs.feedback_groups import Deadline
-from coherence.loops.designs.nearby_runs import SIZES, Deviation, deviations
+from coherence.loops.designs.nearby_runs import SIZES, Deviation, RunAllowance, deviations
 from coherence.model.model import Model
 
 SAME_PERIOD, SAME_RANGE = 1e-3, 5e-3  # relative: the tolerances within which a predicted cycle is confirmed
@@ -66,13 +66,19 @@ class LinearAnswer:
     growth: float
 
 
-def beside_a_point(names: Sequence[str], answer: LinearAnswer, command: str, deadline: Deadline) -> Disagreement | None:
-    """Returns how roots and runs from beside the point differ; None where they agree or cannot be compared."""
+def beside_a_point(
+    names: Sequence[str], answer: LinearAnswer, command: str, deadline: Deadline, allowed: RunAllowance | None = None
+) -> Disagreement | None:
+    """Returns how roots and runs from beside the point differ; None where they agree or cannot be compared.
+
+    `allowed`: how many instants may be run; as many as the deadline has time for where none is given.
+    """
     if answer.verdict not in (STABLE, UNSTABLE) or (answer.growth >= 1) is (answer.verdict == STABLE):
         return None
     followed: tuple[Deviation, ...] = ()
     for size in SIZES:
-        runs = deviations(answer.model, answer.point, answer.paths, answer.growth, deadline, size=size)
+        runs = deviations(answer.model, answer.point, answer.paths, answer.growth, deadline,
+                          size=size, allowed=allowed or RunAllowance())  # fmt: skip
         if runs is None or not _contradicts(answer.verdict, runs):
             return None
         followed = runs

@@ -25,7 +25,22 @@ SIDES = (1, -1)
 CLEAR = 10.0  # times: a deviation that is so much larger, or smaller, than at first has grown, or died out
 LEFT, GROWN = 1e-3, 1e4  # what the dominant mode makes of a deviation in the laps that are run
 MOST_INSTANTS = 3_000
+OF_A_FLOW = 10  # so many instants an instant counts as where flows are integrated up to it
 NOT_CARRIED = (NotExactError, MissingValueError, ArithmeticError, ValueError)
+
+
+@dataclass
+class RunAllowance:
+    """How many instants may still be run: a count, so that the same input gives the same answer."""
+
+    left: float = math.inf
+
+    def take(self, instants: int) -> bool:
+        """Returns whether so many may be run, and counts them."""
+        if instants > self.left:
+            return False
+        self.left -= instants
+        return True
 
 
 @dataclass(frozen=True)
@@ -52,18 +67,18 @@ class Deviation:
 
 def deviations(
     smooth: Model, point: Mapping[str, Fraction], paths: Collection[str], growth: float, deadline: Deadline,
-    *, size: Fraction,
+    *, size: Fraction, allowed: RunAllowance,
 ) -> tuple[Deviation, ...] | None:  # fmt: skip
     """Returns what two opposite deviations of the states and commands in `paths` come to.
 
     `growth`: the factor of the dominant mode per lap, from which follows how many laps are run.  None where these are
-    too many, or where a run cannot be carried out.
+    too many, or more than are allowed, or where a run cannot be carried out.
     """
     moved = [path for path in (*smooth.states, *smooth.commands) if path in paths]
     try:
         memory = (Execution(smooth, Choices(dict(point))).horizon or Fraction(0)) + max(x.lands for x in smooth.loops)
         laps = _laps(smooth, memory, growth)
-        if laps is None or not moved:
+        if laps is None or not moved or not allowed.take(len(SIDES) * _work(smooth, laps)):
             return None
         starts = [_beside(smooth, point, moved, side * size) for side in SIDES]
         return tuple(_deviation(floated(smooth), point, start, laps, memory, deadline) for start in starts)
@@ -76,11 +91,20 @@ def _laps(model: Model, memory: Fraction, growth: float) -> int | None:
     if growth == 1:
         return None
     lap = hyperperiod(model)
-    periods = [*(loop.period for loop in model.loops), *(s.step for s in model.states.values() if s.step)]
     change = LEFT if growth < 1 else GROWN
     shown = math.log(change) / math.log(growth) if growth else 0.0
     laps = 4 + math.ceil(shown + 4 * memory / lap)
-    return laps if laps * sum(lap / period for period in periods) <= MOST_INSTANTS else None
+    return laps if _instants(model, laps) <= MOST_INSTANTS else None
+
+
+def _instants(model: Model, laps: int) -> int:
+    periods = [*(loop.period for loop in model.loops), *(s.step for s in model.states.values() if s.step)]
+    return math.ceil(laps * sum(hyperperiod(model) / period for period in periods))
+
+
+def _work(model: Model, laps: int) -> int:
+    flows = any(state.flow is not None for state in model.states.values())
+    return _instants(model, laps) * (OF_A_FLOW if flows else 1)
 
 
 def _deviation(

@@ -53,7 +53,6 @@ def test_a_wrong_linear_verdict_stands_beside_the_run_that_contradicts_it(
     text = TANK.format(gain=gain)
     assert "COH107" not in {finding.code for finding in findings_of(text, repairs=False)}
     monkeypatch.setattr(_engine_disagreement, "linear_at", inverted)
-    monkeypatch.setattr(_engine_disagreement, "SECONDS", 600.0)  # of a busy machine, too
     (finding,) = (finding for finding in findings_of(text, repairs=False) if finding.code == "COH107")
     assert (finding.verdict, finding.of) == (Verdict.CONFLICT, ("ctl",))
     assert f"are {said}, factor" in finding.message

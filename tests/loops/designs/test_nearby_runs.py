@@ -9,7 +9,7 @@ import pytest
 from coherence.language.reading import read_text
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.linear import skeleton
-from coherence.loops.designs.nearby_runs import MOST_INSTANTS, SIZES, Deviation, deviations
+from coherence.loops.designs.nearby_runs import MOST_INSTANTS, OF_A_FLOW, SIZES, Deviation, RunAllowance, deviations
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 
@@ -34,7 +34,7 @@ def tank(gain: str) -> tuple[Model, dict[str, Fraction]]:
 
 def beside(gain: str, growth: float, size: Fraction = SIZES[0]) -> tuple[Deviation, ...] | None:
     model, point = tank(gain)
-    return deviations(model, point, PATHS, growth, Deadline(30), size=size)
+    return deviations(model, point, PATHS, growth, Deadline(30), size=size, allowed=RunAllowance())
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -67,5 +67,17 @@ def test_opposite_deviations_are_on_opposite_sides() -> None:
 
 def test_what_cannot_be_run_or_does_not_move_is_not_compared() -> None:
     model, point = tank("0.4")
-    assert deviations(model, point, (), 0.6, Deadline(30), size=SIZES[0]) is None
-    assert deviations(model, point, PATHS, 0.6, Deadline(0), size=SIZES[0]) is None
+    free = RunAllowance()
+    assert deviations(model, point, (), 0.6, Deadline(30), size=SIZES[0], allowed=free) is None
+    assert deviations(model, point, PATHS, 0.6, Deadline(0), size=SIZES[0], allowed=free) is None
+
+
+def test_no_more_instants_are_run_than_are_allowed() -> None:
+    model, point = tank("0.4")
+    runs = deviations(model, point, PATHS, 0.6, Deadline(30), size=SIZES[0], allowed=RunAllowance())
+    assert runs is not None
+    instants = sum(OF_A_FLOW * run.laps for run in runs)  # of one loop; the tank flows
+    just, less = RunAllowance(instants), RunAllowance(instants - 1)
+    assert deviations(model, point, PATHS, 0.6, Deadline(30), size=SIZES[0], allowed=just) == runs
+    assert deviations(model, point, PATHS, 0.6, Deadline(30), size=SIZES[0], allowed=just) is None
+    assert deviations(model, point, PATHS, 0.6, Deadline(30), size=SIZES[0], allowed=less) is None
