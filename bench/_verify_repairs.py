@@ -30,7 +30,7 @@ from coherence.checking.repair.rechecks import Key, RecheckContext, key_of, slow
 from coherence.exploring.fixing import fix
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Severity, Verdict
-from coherence.findings.question_input import Subject
+from coherence.findings.question_input import Subject, repairs_unasked
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language.design import Design
 from coherence.language.reading import read_text
@@ -109,7 +109,8 @@ def _all_named(conflict: tuple[str, Finding]) -> bool:
     subject = _subject(text)
     asked = RecheckContext(subject, lambda s: read_text(s[FILE], FILE), _own(finding), (), ask_all, absences)
     near = [one for one in stated(subject) if one.owners & set(finding.of)]
-    missed = [one for one in near if not _pointed(one, finding) and _decides(one, finding, asked)]
+    with repairs_unasked():
+        missed = [one for one in near if not _pointed(one, finding) and _decides(one, finding, asked)]
     return not missed and all(place.line >= 1 and place.column >= 1 for place in finding.places)
 
 
@@ -143,7 +144,8 @@ def _well_fixed(text: str) -> bool:
         return read_text(sources[FILE], FILE)
 
     def loud(sources: Mapping[str, str]) -> set[Key]:
-        found = ask_all(Subject(read_text(sources[FILE], FILE), sources, LIMIT), question_modules())
+        with repairs_unasked():
+            found = ask_all(Subject(read_text(sources[FILE], FILE), sources, LIMIT), question_modules())
         return {key_of(f) for f in found if f.severity is not Severity.INFO or f.verdict is Verdict.CONFLICT}
 
     done = fix({FILE: text}, rebuild, lambda _, found: found, time_limit=LIMIT)

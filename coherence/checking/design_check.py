@@ -268,7 +268,7 @@ def _repaired(
         return weighed_absences(own, edited, modules, options.modules(), options.reasons())
 
     context = Rechecked(subject, again, options.modules(), free, ask_again, absences_again)
-    with recorded_cuts() as cuts:
+    with recorded_cuts() as cuts, repairs_unasked():  # of an edited design nobody reads what would mend it
         context = replace(context, findings=blamed(context, thorough=options.thorough))
         with details_unasked():
             repaired = tuple(with_repairs(context, thorough=options.thorough))

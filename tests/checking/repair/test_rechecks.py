@@ -9,10 +9,11 @@ import pytest
 from coherence.base.solver import unsat
 from coherence.checking.answers import absences
 from coherence.checking.design_check import analyse
+from coherence.checking.repair import blame, rechecks
 from coherence.checking.repair.rechecks import proves, slow
 from coherence.exploring.fixing import fix
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
-from coherence.findings.question_input import Subject
+from coherence.findings.question_input import Subject, repairs_are_asked
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 
@@ -79,6 +80,21 @@ def test_a_simulation_or_an_open_answer_beside_a_proof_disproves_nothing() -> No
 def repaired(text: str) -> list[Finding]:
     answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
     return [f for f in answers.findings if f.verdict is Verdict.CONFLICT]
+
+
+def test_of_an_edited_design_no_repairs_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+
+    def noted(context: rechecks.RecheckContext, *, thorough: bool) -> list[Finding]:
+        del thorough
+        asked.append(repairs_are_asked())
+        return list(context.findings)
+
+    monkeypatch.setattr(blame, "blamed", noted)
+    monkeypatch.setattr(rechecks, "with_repairs", noted)
+    repaired("coherence: 1\ncalls:\n  - {from: a, to: b, deadline: 10 s, per_try: 4 s, tries: 8}\n")
+    assert asked == [False, False]
+    assert repairs_are_asked()
 
 
 def test_a_change_after_which_the_question_is_silent_is_a_candidate() -> None:
