@@ -7,7 +7,7 @@ above its setpoint and its tolerance and down below it, within its bounds.  What
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -17,7 +17,7 @@ from coherence.language.expressions.tree import Call, Compare, Logic, Name, Numb
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.laws import above, below, of_either_sign, rounded_below, still_above
 from coherence.model.model import Interval
-from coherence.model.sampled_loops import idle_going_up, ready_members
+from coherence.model.sampled_loops import idle_going_up, ready_members, stated_bounds
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.satisfiability import both, opposite
 from coherence.verify.facts.writers import Writer, tree_of
@@ -50,11 +50,18 @@ class Move:
 
 
 def moves(facts: DesignFacts, writer: Writer) -> tuple[Move, ...]:
-    """Returns all moves of a writer that can be told; those of unknown direction are left out."""
+    """Returns all moves of a writer that can be told; those of unknown direction are left out.
+
+    Where its command has the value at which it is off (`off_at`), it does nothing.
+    """
     if writer.loop.actuation is None or writer.kind in ("unset", "ignore"):
         return ()
     directions = _rules(facts, writer) if writer.loop.rules else _plain(facts, writer, writer.loop.actuation)
-    return tuple(directions)
+    off, low = writer.loop.actuation.off_at, stated_bounds(writer.loop).low
+    if off is None or low is None or low <= off.low:
+        return tuple(directions)
+    on = Compare("!=", Name(writer.signal), Number(off.low))
+    return tuple(replace(move, when=both(move.when, on), enters=both(move.enters, on)) for move in directions)
 
 
 def _rules(facts: DesignFacts, writer: Writer) -> Iterator[Move]:

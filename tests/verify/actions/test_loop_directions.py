@@ -7,6 +7,8 @@ from functools import partial
 
 import pytest
 
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.expressions import names, parse
 from coherence.language.expressions.evaluate import Constants, evaluate
@@ -16,6 +18,7 @@ from coherence.model.laws import above, below
 from coherence.model.model import Interval
 from coherence.verify.actions.loop_directions import DOWN, UP, Move, moves, of_setpoint, read_by, seen
 from coherence.verify.facts.design_facts import DesignFacts, known
+from tests.draws import source
 from tests.strategies import written
 
 TEXT = """coherence: 1
@@ -210,3 +213,36 @@ def test_a_trigger_sees_its_target_as_the_sensor_shows_it() -> None:
 def test_what_is_read_leaves_out_names_of_loops() -> None:
     assert read_by(parse("web.load > 3 and not a"), frozenset({"a"})) == {"web.load"}
     assert read_by(None, frozenset({"a"})) == frozenset()
+
+
+def undo_each_other(above: int, low: int, below: int, high: int, off: int | None) -> bool:
+    """Decides whether `low`, set wherever more than `above` are there, and `high`, set below `below`, follow each
+    other for ever.
+    """
+    return low != high and high > above and low < below and low != off
+
+
+def test_a_command_is_left_alone_at_the_value_at_which_a_loop_is_off() -> None:
+    rng, decided = source(43), {Verdict.CONFLICT: 0, Verdict.PROVED: 0}
+    for _ in range(30):
+        low, high, off = rng.randint(0, 2), rng.randint(3, 6), rng.choice((0, 0, None))
+        above, below = rng.randint(low, 7), rng.randint(1, high)
+        stated = f", off_at: {off}" if off is not None else ""
+        text = (
+            "coherence: 1\nloops:\n"
+            f"  less: {{trigger: job.idle and job.n > {above}, actuation: {{signal: job.n, law: set, to: {low}, "
+            "bounds: [0, 9]}}\n"
+            f"  more: {{trigger: job.n < {below}, actuation: {{signal: job.n, law: set, to: {high}, "
+            f"bounds: [1, 9]{stated}}}}}\n"
+        )
+        findings = analyse(
+            read_text(text), {"d": text}, lambda sources: read_text(sources["d"]), select=("COH232",)
+        ).findings
+        verdicts = {finding.verdict for finding in findings if finding.code == "COH232"}
+        if Verdict.CONFLICT in verdicts:
+            assert undo_each_other(above, low, below, high, off), text
+        if Verdict.PROVED in verdicts:
+            assert not undo_each_other(above, low, below, high, off), text
+        for verdict in verdicts & decided.keys():
+            decided[verdict] += 1
+    assert min(decided.values()) > 4
