@@ -54,7 +54,7 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Limit, Target
 from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Compare, Name, Number, Tree
+from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree, rebuilt
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
@@ -86,7 +86,7 @@ def _answer(subject: Subject, facts: DesignFacts, writer: Writer) -> Iterator[Fi
     if any(link.kind == "sees" for link in target.sensor):
         return
     caps = {path: limit for path in used(target.signal.tree) for limit in _limits_on(facts, path)}
-    tree = facts.tree(target.signal.tree)
+    tree = _of_one_member(facts.tree(target.signal.tree), caps)
     most, surely = (enclosure(tree, _saturated(facts, tree, caps, end)).high for end in ("high", "low"))
     setpoint = _setpoint(facts, target)
     if most is None or surely is None or setpoint is None or setpoint.low is None or setpoint.low <= 0:
@@ -100,6 +100,14 @@ def _answer(subject: Subject, facts: DesignFacts, writer: Writer) -> Iterator[Fi
         yield _conflict(subject, case, certain=False)
     elif isinstance(tree, Name):
         yield _proved(case)
+
+
+def _of_one_member(tree: Tree, caps: dict[str, Limit]) -> Tree:
+    """Returns a measurement with what all members have, divided by their number, as what one of them has."""
+    match tree:
+        case Arithmetic("/", Name(path=path), Name(path=members)) if path in caps and caps[path].per is not None:
+            return Name(path) if members == f"{path.rpartition('.')[0]}.copies" else tree
+    return rebuilt(tree, lambda part: _of_one_member(part, caps))
 
 
 @dataclass(frozen=True)
@@ -156,6 +164,9 @@ def _saturated(facts: DesignFacts, tree: Tree, caps: dict[str, Limit], end: str)
     for path, limit in caps.items():
         bound = cap(facts, limit)
         high = getattr(facts.range(bound), end) if bound is not None else None
+        if limit.per is not None and not isinstance(tree, Name):  # of each member
+            most = facts.range(Name(f"{path.rpartition('.')[0]}.copies")).high
+            high = high * most if high is not None and most is not None else None
         values[path] = Interval(values[path].low if path in values else Fraction(0), high)
     return values
 
