@@ -27,7 +27,7 @@ from coherence.verify.jobs.capacity import alike, supplies
 from coherence.verify.jobs.count_ranges import added_places_needed, adders, variants
 from coherence.verify.jobs.job_kinds import ALONE, TOGETHER, WAITING, waits_together
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.selectors import OPEN, STAY, admissions_of
+from coherence.verify.jobs.selectors import NODE_WORDS, OPEN, STAY, admissions_of, text_of
 from coherence.verify.jobs.sites import ADDED, cluster
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -45,6 +45,7 @@ class HoldingKind:
     holds: Mapping[str, Fraction]
     spots: frozenset[int]
     stated: tuple[Place, ...]
+    caps: tuple[tuple[frozenset[int], int], ...] = ()  # at most so many members on these spots together
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class SharedPlaces:
     def _script(self, facts: Iterable[str]) -> str:
         names = [name for k in range(len(self.kinds)) for name in self._members(k)]
         fits = (self._fits(spot) for spot in range(len(self.names)))
-        stated = (*(f"(<= 0 {name})" for name in names), *(fact for some in fits for fact in some), *facts)
+        keeps = (*(fact for some in fits for fact in some), *self._keeps_caps())
+        stated = (*(f"(<= 0 {name})" for name in names), *keeps, *facts)
         return Certificate(dict.fromkeys(names, "Int"), stated, "false").script()
 
     def _members(self, k: int) -> list[str]:
@@ -102,11 +104,19 @@ class SharedPlaces:
         for resource, room in self.rooms[spot].items():
             yield f"(<= {self._held(spot, resource)} {_whole(room, self._scale(resource))})"
 
+    def _keeps_caps(self) -> Iterator[str]:
+        for k, kind in enumerate(self.kinds):
+            yield from (f"(<= {self._together(k, spots)} {most})" for spots, most in kind.caps)
+
+    def _together(self, k: int, spots: Iterable[int]) -> str:
+        return _total([f"n_{k}_{spot}" for spot in sorted(spots)])
+
     def _refuses(self, spot: int, holds: Mapping[str, Fraction]) -> str:
         short = [
             f"(< {_whole(self.rooms[spot][resource] - held, self._scale(resource))} {self._held(spot, resource)})"
             for resource, held in holds.items()
         ]
+        short += [f"(<= {most} {self._together(0, spots)})" for spots, most in self.kinds[0].caps if spot in spots]
         return f"(or {' '.join(short)})" if len(short) > 1 else short[0]
 
     def _scale(self, resource: str) -> int:
@@ -172,12 +182,18 @@ def answer(question: Question, facts: DesignFacts, shared: SharedPlaces, where: 
     loop = adders(facts, cluster(facts, own.name, numbers=numbers_of, soft=False)) if numbers_of is not None else None
     if loop is not None:
         return question.undecided(f"{added_places_needed(loop)}: in some order {own.name} finds no place", places, of)
+    packed = solver.unsat(shared.packed(), timeout_ms=QUERY_MS)
     led = _led(facts, shared)
-    if led:
+    if led and not packed.unsat:
         needs = f"where `{led}` leads members is not followed: in some order {own.name} finds no place"
         return question.undecided(needs, places, of)
+    if led:
+        message = f"not all of {' and '.join(of)} have a place at once, wherever they lie"
+        evidence = arithmetic(numbers, certificate=shared.packed())
+        return question.conflict(message, places, of, evidence, certain=False, assumptions=assumed).refuting(
+            PLACED.format(own.name)
+        )
     state = {name: int(value) for name, value in re.findall(r"(n_\d+_\d+) = (\d+)", decided.model)}
-    packed = solver.unsat(shared.packed(), timeout_ms=QUERY_MS)
     lines = [f"{spot}: {text}" for spot, text in _lying(shared, state)]
     message = (
         f"one of {own.name} finds no place where others lie before it ({'; '.join(lines)}): "
@@ -218,13 +234,43 @@ def _short(shared: SharedPlaces, state: Mapping[str, int]) -> Iterator[str]:
                 amounts = f"{render_quantity(left)} {resource} left, {own.name} needs {render_quantity(need)}"
                 yield f"{shared.names[spot]} has {amounts}"
                 break
+        else:
+            yield f"{shared.names[spot]} takes no more of {own.name}"
 
 
 def _led(facts: DesignFacts, shared: SharedPlaces) -> str:
     """Returns a rule of one of the kinds that chooses among places with room; nothing where each may take any."""
     rules = (rule for kind in shared.kinds for rule in facts.design.placement.get(kind.name, ()))
-    chooses = (rule for rule in rules if isinstance(rule, Spread) or (isinstance(rule, Admittance) and not rule.must))
+    chooses = (
+        rule for rule in rules
+        if (isinstance(rule, Spread) and not (rule.capped and rule.must))
+        or (isinstance(rule, Admittance) and not rule.must)
+    )  # fmt: skip
     return next((rule.text for rule in chooses), "")
+
+
+def _caps(
+    facts: DesignFacts, name: str, spots: list[Spot], opened: Iterable[int]
+) -> Iterator[tuple[frozenset[int], int]]:
+    """Yields the spots that count together for a rule `at most 1 by zone`, and how many may lie there.
+
+    Raises NeedsError where a spot has no label by which the rule counts.
+    """
+    for rule in facts.design.placement.get(name, ()):
+        if not isinstance(rule, Spread) or not (rule.capped and rule.must):
+            continue
+        labelled = any(rule.by in spot.has for spot in spots)
+        domains: dict[str, set[int]] = {}
+        for k in opened:
+            spot = spots[k]
+            if not (rule.by in spot.has if labelled else _is_node(facts, rule.by)):
+                raise NeedsError(f"{rule.by} of {spot.name}", rule.place)
+            domains.setdefault(text_of(spot.has[rule.by]) if labelled else spot.name, set()).add(k)
+        yield from ((frozenset(together), rule.at_most) for together in domains.values())
+
+
+def _is_node(facts: DesignFacts, word: str) -> bool:
+    return word in NODE_WORDS or word in facts.design.places
 
 
 def _come_together(facts: DesignFacts, owner: Component | Job) -> bool:
@@ -302,9 +348,9 @@ def _kind(facts: DesignFacts, owner: Component | Job, spots: list[Spot]) -> Hold
         if missing is not None and need.high > 0:
             raise NeedsError(f"{resource} of {missing} (0 where there is none)", need.place)
         holds[resource] = need.low
-    return HoldingKind(
-        owner.name, math.floor(members.high), holds, opened, tuple(need.place for need in needs.values())
-    )
+    stated = tuple(need.place for need in needs.values())
+    caps = tuple(_caps(facts, owner.name, spots, sorted(opened)))
+    return HoldingKind(owner.name, math.floor(members.high), holds, opened, stated, caps)
 
 
 def _whole(amount: Fraction, scale: int) -> str:

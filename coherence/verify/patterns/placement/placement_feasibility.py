@@ -177,7 +177,7 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
             needs = f"which members {evicts[0]} takes is not followed: without it every number of {thing} has a place"
             return QUESTION.undecided(needs, places, (*of, *evicts))
         held = "" if waiting else _crowding(facts, there, low, high)
-        if held and not there.musts:
+        if held and all(rule.capped for rule in there.musts):
             with suppress(NeedsError):  # then what others hold is not followed at all
                 beside = next(_beside_others(subject, thing, places), None)
                 if beside is not None:

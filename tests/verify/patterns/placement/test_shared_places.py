@@ -15,8 +15,15 @@ from coherence.verify.patterns.placement import placement_feasibility
 State = tuple[tuple[int, ...], ...]
 
 
-def refused(kinds: list[tuple[int, dict[str, int], set[int]]], rooms: list[dict[str, int]]) -> set[int]:
-    """Returns the kinds of which, in some order and with some choice of places, a member finds none."""
+def refused(
+    kinds: list[tuple[int, dict[str, int], set[int]]], rooms: list[dict[str, int]],
+    caps: dict[int, tuple[int, list[int]]] | None = None,
+) -> set[int]:  # fmt: skip
+    """Returns the kinds of which, in some order and with some choice of places, a member finds none.
+
+    `caps`: for some kinds how many may lie in one zone, and the zone of each place.
+    """
+    caps = caps or {}
     start: State = tuple(tuple(0 for _ in rooms) for _ in kinds)
     seen, todo, without = {start}, [start], set[int]()
     while todo:
@@ -31,6 +38,10 @@ def refused(kinds: list[tuple[int, dict[str, int], set[int]]], rooms: list[dict[
                     sum(state[j][spot] * kinds[j][1].get(name, 0) for j in range(len(kinds))) + need
                     <= rooms[spot].get(name, 0)
                     for name, need in holds.items()
+                )
+                and (
+                    k not in caps
+                    or sum(n for at, n in enumerate(state[k]) if caps[k][1][at] == caps[k][1][spot]) < caps[k][0]
                 )
             ]
             without |= set() if taken else {k}
@@ -69,6 +80,30 @@ def test_answers_are_those_of_every_order(seed: int) -> None:
     for k, _ in enumerate(kinds):
         verdict = told.get(f"k{k}")
         if verdict is not None and verdict is not Verdict.UNDECIDED:
+            assert (verdict is Verdict.CONFLICT) == (k in truth), (k, "\n".join(lines))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_caps_by_place_or_zone_are_those_of_every_order(seed: int) -> None:
+    draw = random.Random(900 + seed)  # noqa: S311
+    rooms = [{"gpu": draw.randint(2, 5)} for _ in range(draw.randint(2, 3))]
+    zones = [draw.choice("ab") for _ in rooms]
+    by_zone = draw.random() < 0.5
+    kinds = [(draw.randint(1, 3), {"gpu": draw.randint(1, 3)}, set(range(len(rooms)))) for _ in range(2)]
+    domains = [ord(zone) if by_zone else spot for spot, zone in enumerate(zones)]
+    caps = {k: (draw.randint(1, 2), domains) for k in range(2) if k == 0 or draw.random() < 0.5}
+    lines = ["coherence: 1", "components:"]
+    lines += [f"  k{k}: {{copies: {most}, needs: {{gpu: {holds['gpu']}}}}}" for k, (most, holds, _) in enumerate(kinds)]
+    lines += ["places:", *(f"  s{k}: {{zone: {zones[k]}, gpu: {room['gpu']}}}" for k, room in enumerate(rooms))]
+    by = "zone" if by_zone else "node"
+    lines += ["placement:", *(f"  k{k}: [at most {most} by {by}]" for k, (most, _) in caps.items())]
+    told, truth = answers("\n".join(lines) + "\n"), refused(kinds, rooms, caps)
+    wanted = sum(most * holds["gpu"] for most, holds, _ in kinds)
+    passed = wanted > sum(room["gpu"] for room in rooms)  # then COH211 answers
+    for k, (most, holds, _) in enumerate(kinds):
+        verdict, alone = told.get(f"k{k}"), sum(room["gpu"] // holds["gpu"] for room in rooms)
+        assert verdict is not Verdict.UNDECIDED or passed or alone < most, "\n".join(lines)
+        if verdict not in (None, Verdict.UNDECIDED):
             assert (verdict is Verdict.CONFLICT) == (k in truth), (k, "\n".join(lines))
 
 
