@@ -1,6 +1,7 @@
-"""Asks of a timer that takes the only member of a thing off the list whether that happens in a healthy run.
+"""Asks of a timer that takes the members of a thing off the list whether that happens to all in a healthy run.
 
-A member that starts or drains is on no list by intention; one that works, or is at a task of its own, is called.
+A member that starts or drains is on no list by intention; one that works, or is at a task of its own, is called.  The
+only one may be at either; of several all may work at once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Call, Timer
 from coherence.language.entries.actions import acted_on, action_in
+from coherence.language.expressions.tree import names
 from coherence.language.roles import role
+from coherence.verify.events.graph import UP_OR_DOWN
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
@@ -24,7 +27,7 @@ UNLISTED_BY_INTENTION = ("start", "drain")
 def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding | None:
     """Returns the conflict of a healthy activity in which nobody is left on the list, or what is to be known of it.
 
-    None where another member is left, nobody calls, or each call has a fallback.
+    None where another member is left, or may be by a limit, nobody calls, or each call has a fallback.
     """
     thing, activity = _unlisted(case.timer), case.timer.start.activity if case.timer.start is not None else ""
     component = subject.design.components.get(thing)
@@ -32,7 +35,10 @@ def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding |
     if component is None or not callers or not activity or activity not in (component.takes or {}):
         return None
     part, members = role(component, activity), copies(known(subject), thing)
-    if part in UNLISTED_BY_INTENTION or members is None or members.low is None or members.low > 1:
+    if part in UNLISTED_BY_INTENTION or members is None or members.low is None:
+        return None
+    several = members.low > 1
+    if several and (part != "answer" or members.high is None or _spares_some(subject, thing)):
         return None
     if not part:
         either = f"`roles: {{{activity}: start}}` where it is not, `apart` where it is"
@@ -42,8 +48,18 @@ def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding |
         return _overrun.undecided(question, case)
     alone = members.high is not None and members.high <= 1
     reached = case if alone else replace(case, relation="possible")
-    words = f"; no other {thing} is left on the list for {' and '.join(call.name for call in callers)}"
+    for_whom = " and ".join(call.name for call in callers)
+    words = f"; no other {thing} is left on the list for {for_whom}"
+    if several:
+        words = f"; while all of {thing} answer, none is left on the list for {for_whom}"
     return _overrun.conflict(question, reached, repairs=tuple(_overrun.raised(subject, case)), consequence=words)
+
+
+def _spares_some(subject: Subject, thing: str) -> bool:
+    """Decides whether a limit may hold back how many members of a thing are taken off the list."""
+    trees = (limit.counts.tree for limit in subject.design.limits.values() if limit.counts is not None)
+    signals = (path.partition(".") for tree in trees for path in names(tree))
+    return any(name == thing and word in UP_OR_DOWN for name, _, word in signals)
 
 
 def _unlisted(timer: Timer) -> str:

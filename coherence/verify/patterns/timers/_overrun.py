@@ -22,6 +22,7 @@ from coherence.verify.calls.attempts import nice_above
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Causes, Chain, EventLink
 from coherence.verify.events.orders import Alternatives, EventOrder, between
+from coherence.verify.patterns.timers import _begun_again
 from coherence.verify.timers import firing
 from coherence.verify.timers import repairs as timer_repairs
 from coherence.verify.timers.firing import unknown_action
@@ -178,6 +179,11 @@ def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
         return OverrunCase(timer, EventOrder(order.common, (at_once,), fired), "possible")
     if order.missing:
         return OverrunCase(timer, order, "unknown", f"needs {order.missing}")
+    if causes := way[1:]:
+        needs = _begun_again.missing(timer, order, causes)
+        if needs:
+            return OverrunCase(timer, order, "unknown", f"needs {needs}")
+        return OverrunCase(timer, _begun_again.after_failure(timer, order, causes), "possible")
     hint = f"for example a timer {{from: {order.common}, after: 0 s, then: {begins}}}"
     return OverrunCase(timer, order, "unknown", f"needs what starts {begins.removesuffix(' starts')}: {hint}")
 
@@ -201,8 +207,16 @@ def harmless(question: Question, case: OverrunCase) -> Finding:
     if state := unclear_state(then):
         needs = f"needs whether what is '{state}' is still used: does `{then}` end its work, or only tell (`alert`)"
         return undecided(question, replace(case, needs=needs))
-    message = f"{case.timer.name} only does '{then}': an activity that outlasts it is not ended"
+    message = f"{case.timer.name} only does '{then}': an activity that outlasts it is not ended{_times(case)}"
     return question.note(message, places_of(case), names_of(case), evidence_of(case))
+
+
+def _times(case: OverrunCase) -> str:
+    """Returns when a timer fires and what it waits for ends, in brackets, where both are known."""
+    if case.relation not in ("possible", "after"):
+        return ""
+    first, second = case.order.reached
+    return f" ({between(second)} against {between(first)} after {case.order.common})"
 
 
 def forestalled(question: Question, design: Design, case: OverrunCase) -> Finding | None:
