@@ -12,12 +12,14 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Limit, Timer
-from coherence.language.entries.actions import acted_on, action_in
+from coherence.language.entries.actions import ENDS, acted_on, action_in
+from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events import graph, orders
 from coherence.verify.events.orders import EventOrder
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.jobs.selectors import NODE_WORDS
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.firing import hands_out_again
 
@@ -36,7 +38,7 @@ def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
         if _promised(subject.design, early, other):
             continue
         if pair.always:
-            yield _answer(ask, early, other, pair.order)
+            yield _answer(ask, subject.design, early, other, pair.order)
         elif _may_come_later(pair.order) and (other.name, early.name) not in never:
             yield _may_fire(ask, early, other, pair.order)
 
@@ -62,7 +64,16 @@ def _does_the_same(early: Timer, other: Timer) -> bool:
     return alike or words == others
 
 
-def _answer(ask: Question, early: Timer, other: Timer, order: EventOrder) -> Finding:
+def _takes_the_place(design: Design, early: Timer, other: Timer) -> bool:
+    """Decides whether a timer takes the node away of something that drains, which the earlier one ends there."""
+    start, then = early.start, other.then.text if other.then is not None else ""
+    thing = design.components.get(start.thing) if start is not None else None
+    node = acted_on(then)
+    drains = thing is not None and start is not None and role(thing, start.activity) == "drain"
+    return drains and action_in(then) == ENDS and (node in NODE_WORDS or node in design.places)
+
+
+def _answer(ask: Question, design: Design, early: Timer, other: Timer, order: EventOrder) -> Finding:
     first, second = order.windows
     assert first.latest is not None
     earliest, latest, start = second.earliest, first.latest, order.common
@@ -85,6 +96,8 @@ def _answer(ask: Question, early: Timer, other: Timer, order: EventOrder) -> Fin
         return ask.note(f"{message}; both do the same", places, names, evidence)
     if hands_out_again(other):
         return ask.note(f"{message}; it is there for a worker that dies before", places, names, evidence)
+    if _takes_the_place(design, early, other):
+        return ask.note(f"{message}; it is there for what does not end in spite of it", places, names, evidence)
     return ask.conflict(message, places, names, evidence, certain=False)
 
 
