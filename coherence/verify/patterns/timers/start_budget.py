@@ -10,7 +10,8 @@ probe that runs from the end of the start cannot meet it.  A probe that unlists 
 is at something else than its start or drain (`worker.answer`, `apart`) leaves nobody for those who call it; so does
 one that unlists several while they answer, which all may do at once, where no limit keeps some on the list.
 
-A start that a timer begins again after a failure (`{from: server crashes, then: server.load starts}`) comes at any time.
+A start that a timer begins again after a failure (`{from: server crashes, then: server.load starts}`) may come at any
+time.
 
 When the start consists of several activities they run one after another in the order of `takes`.  A probe that counts
 from `server starts` and states no `unless` is answered at their end, unless a startup probe holds it back until then.
