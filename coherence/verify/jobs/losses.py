@@ -184,6 +184,15 @@ def going_of(facts: DesignFacts, there: Cluster) -> Going:
     return going
 
 
+def going_by_entry(facts: DesignFacts) -> Iterator[tuple[str, str, int]]:
+    """Yields each entry of places of which some go at once, how, and how many at most.  Raises NeedsError."""
+    for name in facts.design.places:
+        for kind in (LOST, DRAINED):
+            most = _number(facts, name, kind)
+            if most:
+                yield name, kind, most
+
+
 def _number(facts: DesignFacts, name: str, kind: str) -> int:
     value = facts.design.places[name].get(kind)
     if value is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base import solver
@@ -55,6 +55,22 @@ class SharedPlaces:
     kinds: tuple[HoldingKind, ...]
     names: tuple[str, ...]
     rooms: tuple[Mapping[str, Fraction], ...]
+    entries: tuple[str, ...]
+
+    def without(self, entry: str, number: int) -> SharedPlaces:
+        """Returns what is left where so many spots of one entry are gone; they are all alike."""
+        gone = frozenset([spot for spot, name in enumerate(self.entries) if name == entry][-number:])
+        kinds = (
+            replace(kind, spots=kind.spots - gone, caps=tuple((spots - gone, most) for spots, most in kind.caps))
+            for kind in self.kinds
+        )
+        return replace(self, kinds=tuple(kinds))
+
+    def takes_one(self, entry: str) -> bool:
+        """Decides whether a member of the first kind may lie on a spot of an entry."""
+        own = self.kinds[0]
+        may = (spot for spot in own.spots if self.entries[spot] == entry)
+        return any(all(self.rooms[spot][name] >= need for name, need in own.holds.items()) for spot in may)
 
     def passed(self) -> bool:
         """Decides whether the members pass what is there in sum, or those of one kind what each spot has (COH211)."""
@@ -159,7 +175,7 @@ def shared_places(facts: DesignFacts, thing: str) -> SharedPlaces | None:
     kinds = tuple(_kind(facts, each, spots) for each in (owner, *others))
     held = {name for kind in kinds for name in kind.holds}
     rooms = tuple({name: _amount_of(spot, name) for name in held if name in spot.has} for spot in spots)
-    shared = SharedPlaces(kinds, tuple(spot.name for spot in spots), rooms)
+    shared = SharedPlaces(kinds, tuple(spot.name for spot in spots), rooms, tuple(spot.kind for spot in spots))
     return None if shared.passed() and not _open_number(facts) else shared
 
 
@@ -183,7 +199,7 @@ def answer(question: Question, facts: DesignFacts, shared: SharedPlaces, where: 
     if loop is not None:
         return question.undecided(f"{added_places_needed(loop)}: in some order {own.name} finds no place", places, of)
     packed = solver.unsat(shared.packed(), timeout_ms=QUERY_MS)
-    led = _led(facts, shared)
+    led = led_by(facts, shared)
     if led and not packed.unsat:
         needs = f"where `{led}` leads members is not followed: in some order {own.name} finds no place"
         return question.undecided(needs, places, of)
@@ -193,8 +209,7 @@ def answer(question: Question, facts: DesignFacts, shared: SharedPlaces, where: 
         return question.conflict(message, places, of, evidence, certain=False, assumptions=assumed).refuting(
             PLACED.format(own.name)
         )
-    state = {name: int(value) for name, value in re.findall(r"(n_\d+_\d+) = (\d+)", decided.model)}
-    lines = [f"{spot}: {text}" for spot, text in _lying(shared, state)]
+    state, lines = lying(shared, decided.model)
     message = (
         f"one of {own.name} finds no place where others lie before it ({'; '.join(lines)}): "
         f"{'not all have a place at once' if packed.unsat else 'all together would have room'}"
@@ -212,6 +227,12 @@ def _open_number(facts: DesignFacts) -> bool:
 
 def _grows(facts: DesignFacts) -> bool:
     return any(f"{name}.count" in facts.written for name in facts.design.places)
+
+
+def lying(shared: SharedPlaces, model: str) -> tuple[dict[str, int], list[str]]:
+    """Returns the state of a solver's model, and in words what lies on each spot."""
+    state = {name: int(value) for name, value in re.findall(r"(n_\d+_\d+) = (\d+)", model)}
+    return state, [f"{spot}: {text}" for spot, text in _lying(shared, state)]
 
 
 def _lying(shared: SharedPlaces, state: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -238,7 +259,7 @@ def _short(shared: SharedPlaces, state: Mapping[str, int]) -> Iterator[str]:
             yield f"{shared.names[spot]} takes no more of {own.name}"
 
 
-def _led(facts: DesignFacts, shared: SharedPlaces) -> str:
+def led_by(facts: DesignFacts, shared: SharedPlaces) -> str:
     """Returns a rule of one of the kinds that chooses among places with room; nothing where each may take any."""
     rules = (rule for kind in shared.kinds for rule in facts.design.placement.get(kind.name, ()))
     chooses = (

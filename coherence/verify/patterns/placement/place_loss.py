@@ -33,8 +33,11 @@ kubernetes/kubernetes#106127 (cordoned nodes count for the skew).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+from coherence.base import solver
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
@@ -45,7 +48,16 @@ from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import NOT_HELD_BACK
 from coherence.verify.facts.members_that_stay import DRAINED, things_on_places
 from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
-from coherence.verify.jobs.losses import BLOCKED, MOST_MEMBERS, PlaceLoss, going_of, losses, nodes_of, stated_losses
+from coherence.verify.jobs.losses import (
+    BLOCKED,
+    MOST_MEMBERS,
+    PlaceLoss,
+    going_by_entry,
+    going_of,
+    losses,
+    nodes_of,
+    stated_losses,
+)  # fmt: skip
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import places_for_all
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
@@ -53,6 +65,9 @@ from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.sites import ROOM, Cluster, crowded
 from coherence.verify.patterns.limits._disruption import spared
 from coherence.verify.patterns.writers._pair import Numbers
+
+if TYPE_CHECKING:
+    from coherence.verify.patterns.placement._shared_places import SharedPlaces
 
 QUESTION = Question("COH229", "place-loss", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -88,6 +103,10 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
         return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, (thing,), bound=bound)
     held = crowded(facts, there)[0] if loss.verdict == NONE else ""
     if held:
+        with suppress(NeedsError):  # then what others hold is not followed at all
+            beside = _beside_others(facts, there, going) if adder_of(facts, there) is None else None
+            if beside is not None:
+                return beside
         needs = f"where the {held} that others hold lies is not followed: without them each {thing} finds a place again"
         return QUESTION.undecided(needs, places, (thing,))
     if loss.verdict == NONE:
@@ -100,6 +119,50 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
         return QUESTION.undecided(needs, places, (thing, loop))
     certain = all(outcome.verdict == CERTAIN for _, outcome in outcomes)
     return _conflict(subject, facts, there, loss, (low, high), places, certain=certain)
+
+
+def _beside_others(facts: DesignFacts, there: Cluster, going: list[Place]) -> Finding | None:
+    """Returns whether each member finds a place again beside others that hold room of the places that are left.
+
+    None where that is not followed: a rule leads members, or a budget may hold back what is drained.
+    """
+    from coherence.verify.patterns.placement._shared_places import ANY_PLACE, QUERY_MS, led_by, lying, shared_places
+
+    shared = shared_places(facts, there.thing)
+    if shared is None or not all(rule.capped for rule in there.musts):
+        return None
+    of, kinds = tuple(kind.name for kind in shared.kinds), {kind for _, kind in going_of(facts, there)}
+    places = (*going, *(place for each in shared.kinds for place in each.stated))
+    assumed, scripts = (ANY_PLACE, ONE_KIND), list[str]()
+    for name, kind, number in going_by_entry(facts):
+        if name not in shared.entries:
+            return None
+        if not shared.takes_one(name):
+            continue  # none of it is lost there
+        left = shared.without(name, number)
+        scripts.append(left.blocked())
+        decided = solver.unsat(scripts[-1], timeout_ms=QUERY_MS)
+        if decided.unsat:
+            continue
+        if not decided.model or DRAINED in kinds or (led_by(facts, shared) and not _is_too_much(left)):
+            return None
+        lines = lying(left, decided.model)[1]
+        lost = f"{number} of {name}" if shared.entries.count(name) > 1 else name
+        message = f"one of {of[0]} finds no place again where {lost} is {kind}, beside others ({'; '.join(lines)})"
+        witness = (Step(None, f"{lost} is {kind}"), *(Step(None, line) for line in lines))
+        evidence = arithmetic({}, witness=witness)
+        return QUESTION.conflict(message, places, of, evidence, certain=False, assumptions=assumed)
+    others, most = " and ".join(of[1:]), shared.kinds[0].most
+    message = f"{most} of {of[0]}: each finds a place again, whichever place goes, wherever {others} lie"
+    return QUESTION.proved(
+        message, places, of, arithmetic({}, certificate="(reset)\n".join(scripts)), assumptions=assumed
+    )
+
+
+def _is_too_much(left: SharedPlaces) -> bool:
+    from coherence.verify.patterns.placement._shared_places import QUERY_MS
+
+    return solver.unsat(left.packed(), timeout_ms=QUERY_MS).unsat
 
 
 def _within_budgets(
