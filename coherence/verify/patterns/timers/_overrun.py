@@ -179,11 +179,11 @@ def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
         return OverrunCase(timer, EventOrder(order.common, (at_once,), fired), "possible")
     if order.missing:
         return OverrunCase(timer, order, "unknown", f"needs {order.missing}")
-    if causes := way[1:]:
-        needs = _begun_again.missing(timer, order, causes)
+    if before := way[1:]:
+        needs = _begun_again.missing(timer, order, before)
         if needs:
             return OverrunCase(timer, order, "unknown", f"needs {needs}")
-        return OverrunCase(timer, _begun_again.after_failure(timer, order, causes), "possible")
+        return OverrunCase(timer, _begun_again.after_failure(timer, order, before), "possible")
     hint = f"for example a timer {{from: {order.common}, after: 0 s, then: {begins}}}"
     return OverrunCase(timer, order, "unknown", f"needs what starts {begins.removesuffix(' starts')}: {hint}")
 
