@@ -12,7 +12,13 @@ from coherence.verify.events.orders import EventOrder, total_reached
 from coherence.verify.timers.firing import FiringWindow
 
 
-def missing(timer: Timer, order: EventOrder, causes: Chain) -> str:
+def run_of(timer: Timer, order: EventOrder, causes: Chain) -> tuple[EventOrder, str]:
+    """Returns the run in which a failure keeps the thing away as the timer fires; or what is to be known."""
+    lacks = _missing(timer, order, causes)
+    return (order, f"needs {lacks}") if lacks else (_after_failure(timer, order, causes), "")
+
+
+def _missing(timer: Timer, order: EventOrder, causes: Chain) -> str:
     """Returns what is not known of an activity that such a chain begins; nothing where a failure may be met.
 
     A failure comes at any time; of other events it is asked how long after the timer's own they come.  A probe fires
@@ -27,7 +33,7 @@ def missing(timer: Timer, order: EventOrder, causes: Chain) -> str:
     return ""
 
 
-def after_failure(timer: Timer, order: EventOrder, causes: Chain) -> EventOrder:
+def _after_failure(timer: Timer, order: EventOrder, causes: Chain) -> EventOrder:
     """Returns the run in which the failure comes just before the first look of those by which the timer fires."""
     begins, came = causes[-1].cause, max(Fraction(0), order.reached[1].earliest - _streak(timer))
     note = f"'{begins}' may come at any time after '{order.common}'"

@@ -22,7 +22,6 @@ from coherence.verify.calls.attempts import nice_above
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Causes, Chain, EventLink
 from coherence.verify.events.orders import Alternatives, EventOrder, between
-from coherence.verify.patterns.timers import _begun_again
 from coherence.verify.timers import firing
 from coherence.verify.timers import repairs as timer_repairs
 from coherence.verify.timers.firing import unknown_action
@@ -180,10 +179,10 @@ def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     if order.missing:
         return OverrunCase(timer, order, "unknown", f"needs {order.missing}")
     if before := way[1:]:
-        needs = _begun_again.missing(timer, order, before)
-        if needs:
-            return OverrunCase(timer, order, "unknown", f"needs {needs}")
-        return OverrunCase(timer, _begun_again.after_failure(timer, order, before), "possible")
+        from coherence.verify.patterns.timers import _begun_again
+
+        begun, needs = _begun_again.run_of(timer, order, before)
+        return OverrunCase(timer, begun, "unknown" if needs else "possible", needs)
     hint = f"for example a timer {{from: {order.common}, after: 0 s, then: {begins}}}"
     return OverrunCase(timer, order, "unknown", f"needs what starts {begins.removesuffix(' starts')}: {hint}")
 
@@ -207,16 +206,14 @@ def harmless(question: Question, case: OverrunCase) -> Finding:
     if state := unclear_state(then):
         needs = f"needs whether what is '{state}' is still used: does `{then}` end its work, or only tell (`alert`)"
         return undecided(question, replace(case, needs=needs))
-    message = f"{case.timer.name} only does '{then}': an activity that outlasts it is not ended{_times(case)}"
+    times = f" ({_times(case)})" if case.relation in ("possible", "after") else ""
+    message = f"{case.timer.name} only does '{then}': an activity that outlasts it is not ended{times}"
     return question.note(message, places_of(case), names_of(case), evidence_of(case))
 
 
 def _times(case: OverrunCase) -> str:
-    """Returns when a timer fires and what it waits for ends, in brackets, where both are known."""
-    if case.relation not in ("possible", "after"):
-        return ""
     first, second = case.order.reached
-    return f" ({between(second)} against {between(first)} after {case.order.common})"
+    return f"{between(second)} against {between(first)} after {case.order.common}"
 
 
 def forestalled(question: Question, design: Design, case: OverrunCase) -> Finding | None:
@@ -263,13 +260,11 @@ def conflict(
 ) -> Finding:
     """Answers that the timer fires while the activity still runs, in every run or in some."""
     order, timer = case.order, case.timer
-    first, second = order.reached
     certain = case.relation == "after"
     verb = "always fires" if certain else "may fire"
     then = f" ({timer.then.text})" if timer.then else ""
     assert timer.unless is not None
-    times = f"{between(second)} against {between(first)} after {order.common}"
-    message = f"{timer.name} {verb}{then} before '{timer.unless.text}': {times}{consequence}"
+    message = f"{timer.name} {verb}{then} before '{timer.unless.text}': {_times(case)}{consequence}"
     evidence = evidence_of(case, witness=timeline(case), figures=figures)
     return question.conflict(
         message,
