@@ -161,7 +161,8 @@ def _gathered(design: Design) -> Causes:
 def _ended_by_timers(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
         if timer.then is not None and not firing.never(timer) and (effect := _end_brought(design, timer.then)):
-            yield _ending(design, timer, effect)
+            link = _ending(design, timer, effect)
+            yield from [link] if timer.then.kind == "ends" or not link.missing else []
 
 
 def _end_brought(design: Design, then: Event) -> str:
@@ -175,10 +176,9 @@ def _ending(design: Design, timer: Timer, effect: str) -> EventLink:
     place = timer.then.place.labelled(f"{timer.name} ends it") if timer.then is not None else timer.place
     begins = f"{effect.removesuffix(' ends')} starts"
     runs = timer.start is not None and key_of(timer.start, design) == begins
-    certain = runs and (timer.unless is None or key_of(timer.unless, design) == effect)
-    missing = "" if runs else f"whether {timer.name} fires after '{begins}'"
-    kind = "begins" if certain else MAY_END
-    return EventLink(kind, effect, f"{timer.name} fires", effect, NOW, places=(place,), missing=missing)
+    kind = "begins" if runs and (timer.unless is None or key_of(timer.unless, design) == effect) else MAY_END
+    missing, fires = "" if runs else f"whether {timer.name} fires after '{begins}'", f"{timer.name} fires"
+    return EventLink(kind, effect, fires, effect, NOW, places=(place,), missing=missing)
 
 
 def _fired(design: Design) -> Iterator[EventLink]:
