@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence.base.units import ONE, SECOND
-from coherence.language.design import Call, Component, Design
+from coherence.language.design import Call, Component, Design, Limit
+from coherence.language.entries.actions import acted_on
 from coherence.language.roles import send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, PlacementRule, Spread
+from coherence.verify.timers.recurrences import counted_timer
 
 
 def concessions(before: Design, after: Design) -> tuple[str, ...]:
@@ -67,14 +69,35 @@ def _bought(before: Design, after: Design) -> Iterator[str]:
 def _asked_for(before: Design, after: Design) -> Iterator[str]:
     """Yields quotas of providers, of whose members the design says nothing, that are higher than before the edit."""
     for name, limit in before.limits.items():
-        edited = after.limits.get(name)
-        sent = send_count(before, limit) if limit.window is not None else None
-        if edited is None or sent is None:
-            continue
-        if _size(limit.at_most) < _size(edited.at_most) or _size(edited.window) < _size(limit.window):
-            thing = before.components.get(sent.callee)
-            if thing is None or (thing.copies is None and thing.count is None and thing.runs_on is None):
-                yield f"{sent.callee} has to grant a higher {name}"
+        edited, provider = after.limits.get(name), _provider(before, limit)
+        raised = edited is not None and (
+            _size(limit.at_most) < _size(edited.at_most)
+            or _size(edited.window) < _size(limit.window)
+            or (limit.window is None and edited.window is not None)
+        )
+        if raised and provider is not None:
+            yield f"{provider or 'who sets it'} has to grant a higher {name}"
+
+
+def _provider(design: Design, limit: Limit) -> str | None:
+    """Returns whose quota a limit is, "" for one that only its limit tells of; None where it is of the design itself.
+
+    It counts what is sent to a thing in a window, or how often a timer acts on one.
+    """
+    sent = send_count(design, limit) if limit.window is not None else None
+    timer = counted_timer(design, limit)
+    if sent is not None:
+        thing = sent.callee
+    elif timer is not None and timer.then is not None:
+        then = timer.then
+        thing = then.thing if then.thing in design.components else acted_on(then.text)
+    else:
+        return None
+    component = design.components.get(thing)
+    if component is None:
+        return thing if sent is not None else ""
+    own = component.copies is not None or component.count is not None or component.runs_on is not None
+    return None if own or (timer is not None and component.takes) else thing
 
 
 def _has_more(component: Component, edited: Component) -> bool:

@@ -52,3 +52,25 @@ def test_the_patience_of_a_caller_that_nobody_calls_is_that_of_a_person() -> Non
     assert patience(read_text(DESIGN), read_text(DESIGN.replace("5 s", "9 s"))) == ("a waits longer",)
     assert patience(read_text(DESIGN), read_text(DESIGN.replace("5 s", "4 s"))) == ()
     assert patience(read_text(DESIGN), read_text(DESIGN.replace("1 s", "2 s"))) == ()
+
+
+@pytest.mark.parametrize(
+    ("component", "then", "words"),
+    [
+        ("api: {}", "call api", ("api has to grant a higher quota",)),
+        ("api: {copies: 3}", "call api", ()),
+        ("api: {takes: {serve: 1 s}}", "api.serve starts", ()),
+        ("api: {}", "renew certificate", ("who sets it has to grant a higher quota",)),
+    ],
+)
+def test_a_quota_on_firings_is_of_what_they_act_on(component: str, then: str, words: tuple[str, ...]) -> None:
+    text = f"""coherence: 1
+components: {{{component}}}
+timers: {{fetch: {{from: outside, every: 1 min, then: {then}}}}}
+limits: {{quota: {{counts: fetch, at_most: 10, window: 1 h, when_full: reject}}}}
+"""
+    for raised in ("at_most: 60", "window: 10 min"):
+        kind = raised.partition(":")[0]
+        edited = text.replace({"at_most": "at_most: 10", "window": "window: 1 h"}[kind], raised)
+        assert concessions(read_text(text), read_text(edited)) == words
+    assert concessions(read_text(text), read_text(text.replace("1 h", "2 h"))) == ()
