@@ -178,7 +178,7 @@ def _after_failure(parts: Sequence[AnswerTime]) -> AnswerTime:
         if time.lost is not None:
             failed = replace(time, bound=time.lost.high, silent=(), open=(), unordered=())
             time = replace(_in_turn([failed, other]), lost=_later(time.lost, other.lost))
-        elif time.given_up is not None and other.stated:
+        elif time.given_up is not None:
             time = _or_after(time, time.given_up, other)
     return replace(time, least=min(part.least for part in parts))
 
