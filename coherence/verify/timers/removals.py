@@ -15,14 +15,14 @@ from coherence.base.places import Place
 from coherence.language.design import Limit, Loop, Relay, Timer
 from coherence.language.entries.actions import acted_on, action_in, lowered_by
 from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Name, Tree
+from coherence.language.expressions.tree import Arithmetic, Call, Held, Name, Number, Tree, walk
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import CONDITIONS, COUNTS, STATES
-from coherence.model.model import Interval
+from coherence.model.model import EVERYTHING, Interval
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, wanted
 from coherence.verify.facts.limits import at_members, cap, floor, is_domain, place_of
 from coherence.verify.facts.members_that_stay import unmoved
-from coherence.verify.facts.ranges import Values, point, truth, with_ranges
+from coherence.verify.facts.ranges import PAST, Values, enclosure, point, truth, with_ranges
 from coherence.verify.facts.writers import Writer
 from coherence.verify.timers.firing import action_of
 
@@ -34,6 +34,7 @@ FAILING = STATES["failing"]
 REMOVING = ("ends", "takes off the list")
 HUNG = frozenset(CONDITIONS["hung"])  # of one member, whatever the load
 LOADED = frozenset(CONDITIONS["overloaded"])
+MOST_OUT = 1_000  # of a thing, for each of which a loop is asked what it writes
 TAKES_NONE = "{} takes none of {} out"
 
 
@@ -50,6 +51,8 @@ class Removal:
     caps: tuple[Limit, ...] = ()
     bound: Fraction | None = None
     event: str = ""  # the words of an event of which it is not known whether overload brings it about
+    to: Tree | None = None  # how many are out once its loop has acted; None where nothing says it
+    at_once: bool = False  # its loop decides on what is out as it decides
 
     @property
     def of(self) -> tuple[str, ...]:
@@ -69,6 +72,35 @@ class Removal:
                 return None
             allowances.append(allowed)
         return max(0, min(allowances))
+
+    def _after(self, facts: DesignFacts, members: Interval, out: int) -> Interval:
+        if self.to is None:
+            return EVERYTHING
+        return enclosure(facts.tree(self.to), self.with_out(facts, members, out))
+
+    def raises(self, facts: DesignFacts, members: Interval, out: int) -> bool:
+        """Decides whether more may be out once its loop has acted than before."""
+        after = self._after(facts, members, out).high
+        return after is None or after > out
+
+    def with_out(self, facts: DesignFacts, members: Interval, out: int) -> Values:
+        """Returns the stated values with `out` of `members` out of service."""
+        low, high = (None if end is None else end - out for end in (members.low, members.high))
+        ranges = {f"{self.thing}.copies": members} | {f"{self.thing}.{word}": Interval(low, high) for word in LEFT}
+        return with_ranges(facts.values, ranges | ({self.out: point(out)} if self.out else {}))
+
+    def reach(self, facts: DesignFacts, members: int, most: int) -> int:
+        """Returns how many of so many members its loop takes out, `most` or fewer, where its trigger ends it."""
+        if self.trigger is None or not self.at_once:
+            return most
+        of, reached = point(members), 0
+        for out in range(most):
+            if truth(self.trigger, self.with_out(facts, of, out)) is not False:
+                after = self._after(facts, of, out)
+                if after.high is None or after.low != after.high or after.high.denominator > 1:
+                    return most
+                reached = max(reached, min(most, math.floor(after.high)))
+        return reached
 
 
 def _allowed(facts: DesignFacts, limit: Limit, thing: str, members: int) -> int | None:
@@ -97,7 +129,7 @@ def _acting(facts: DesignFacts) -> Iterator[Removal]:
     for path, writers in facts.written.items():
         thing, _, signal = path.partition(".")
         if thing in facts.design.components and signal in OUT:
-            counting = (writer for writer in writers if _adds(writer) and _counts_out(facts, writer))
+            counting = (writer for writer in writers if _adds(writer) and _counts_out(facts, thing, path, writer))
             yield from (_by_loop(facts, thing, path, writer) for writer in counting)
     for timer in facts.design.timers.values():
         yield from _by_timer(facts, timer)
@@ -125,8 +157,26 @@ def _by_loop(facts: DesignFacts, thing: str, path: str, writer: Writer) -> Remov
     tree = facts.tree(trigger) if trigger is not None else None
     moved = {path, *(f"{thing}.{word}" for word in LEFT)}
     driven = tree is not None and bool(moved & set(used(tree)))
-    most = _most_written(facts, writer)
-    return Removal(thing, writer.name, path, writer.loop.place, tree, driven, tuple(caps_on(facts, thing)), most)
+    most, loop = _most_written(facts, writer), writer.loop
+    late = loop.timescale is not None and (loop.timescale.lands or loop.timescale.window) is not None
+    late = late or (tree is not None and any(map(_looks_back, walk(tree))))
+    at_once = not (late or loop.target or isinstance(loop.trigger, Relay) or facts.design.boundaries)
+    return Removal(
+        thing, writer.name, path, loop.place, tree, driven, tuple(caps_on(facts, thing)), most,
+        to=_written(path, writer), at_once=at_once,
+    )  # fmt: skip
+
+
+def _looks_back(tree: Tree) -> bool:
+    return isinstance(tree, Held) or (isinstance(tree, Call) and tree.function in PAST)
+
+
+def _written(path: str, writer: Writer) -> Tree | None:
+    """Returns the number that a loop writes, of what was there before."""
+    by = writer.loop.actuation.by if writer.loop.actuation is not None else None
+    if writer.kind == "step" and isinstance(by, Quantity) and by.exact:
+        return Arithmetic("+", Name(path), Number(by.high))
+    return writer.to if writer.kind == "set" else None
 
 
 def caps_on(facts: DesignFacts, thing: str) -> Iterator[Limit]:
@@ -160,13 +210,6 @@ def _by_timer(facts: DesignFacts, timer: Timer) -> Iterator[Removal]:
     driven = thing in event_words and bool(event_words & LOADED)
     caps, event = tuple(caps_on(facts, thing)), "" if driven or event_words & HUNG else start.text
     yield Removal(thing, timer.name, "", timer.place, None, driven, caps, event=event)
-
-
-def with_out(facts: DesignFacts, removal: Removal, members: int, out: int) -> Values:
-    """Returns the stated values with `out` of `members` out of service."""
-    ranges = {f"{removal.thing}.copies": point(members)}
-    ranges |= {f"{removal.thing}.{word}": point(members - out) for word in LEFT}
-    return with_ranges(facts.values, ranges | ({removal.out: point(out)} if removal.out else {}))
 
 
 def failing(facts: DesignFacts, thing: str) -> Interval | None:
@@ -227,7 +270,9 @@ def taken_out(facts: DesignFacts, thing: str, spare: int | None = None) -> Itera
         head, _, signal = path.partition(".")
         if head == thing and path not in scaled and signal in (*GONE, *LEFT):
             moving += [
-                (path, writer) for writer in writers if _adds(writer) and (signal in LEFT or _counts_out(facts, writer))
+                (path, writer)
+                for writer in writers
+                if _adds(writer) and (signal in LEFT or _counts_out(facts, thing, path, writer))
             ]
     if spare is not None and members is not None and members.high is not None:
         most = math.floor(members.high)
@@ -255,12 +300,17 @@ def _acts_by_itself(facts: DesignFacts, thing: str, path: str, writer: Writer) -
     return holds is True and isinstance(change, Quantity) and change.low > 0
 
 
-def _counts_out(facts: DesignFacts, writer: Writer) -> bool:
+def _counts_out(facts: DesignFacts, thing: str, path: str, writer: Writer) -> bool:
     """Decides whether a loop may raise the number of those out above nothing; it may also only bring them back."""
     by = writer.loop.actuation.by if writer.loop.actuation is not None else None
     lowers = writer.kind == "step" and isinstance(by, Quantity) and by.high <= 0
-    most = _most_written(facts, writer)
-    return not lowers and (most is None or most > 0)
+    most, members = _most_written(facts, writer), copies(facts, thing)
+    if lowers or (most is not None and most <= 0):
+        return False
+    if writer.kind != "set" or members is None or members.high is None or members.high > MOST_OUT:
+        return True
+    removal = _by_loop(facts, thing, path, writer)
+    return any(removal.raises(facts, members, out) for out in range(math.floor(members.high)))
 
 
 def _most_written(facts: DesignFacts, writer: Writer) -> Fraction | None:

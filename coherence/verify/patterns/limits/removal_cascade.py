@@ -65,7 +65,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import needs_shares
 from coherence.verify.facts.members_that_stay import unmoved
-from coherence.verify.facts.ranges import truth
+from coherence.verify.facts.ranges import point, truth
 from coherence.verify.patterns.limits._withheld import absences as cap_absences
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
@@ -79,7 +79,6 @@ from coherence.verify.timers.removals import (
     held_back,
     paths,
     removals,
-    with_out,
 )
 
 if TYPE_CHECKING:
@@ -210,25 +209,26 @@ def _counts(facts: DesignFacts, thing: str, range_: Interval) -> range:
 def _stage(facts: DesignFacts, removal: Removal, rates: Rates, members: int) -> RemovalStage | None:
     from coherence.verify.patterns.limits._removal_repairs import RemovalStage
 
-    most = removal.most(facts, members)
-    if most is None:
+    allowed = removal.most(facts, members)
+    if allowed is None:
         return None
+    most = removal.reach(facts, members, allowed)
     need = max(0, members - math.floor(rates[0].peak / rates[1].low)) if rates else 0
     if removal.trigger is None or not removal.driven:
         return RemovalStage(members, most, need if need <= most and (need < most or not removal.driven) else None)
-    first = _holds_from(facts, removal, members, min(most, members - 1))
+    first = _holds_from(facts, removal, members, most)
     return None if first is None else RemovalStage(members, most, max(first, need) if max(first, need) < most else None)
 
 
-def _holds_from(facts: DesignFacts, removal: Removal, members: int, last: int) -> int | None:
-    """Returns the fewest out from which on the trigger holds, for some stated values, until no more may go."""
+def _holds_from(facts: DesignFacts, removal: Removal, members: int, most: int) -> int | None:
+    """Returns the fewest out from which on the loop takes more, for some stated values, until no more may go."""
     assert removal.trigger is not None
-    least = None
+    last, least, of = min(most, members - 1), None, point(members)
     for out in range(last, -1, -1):
-        holds = truth(removal.trigger, with_out(facts, removal, members, out))
+        holds = truth(removal.trigger, removal.with_out(facts, of, out))
         if holds is None and facts.missing(_without(removal)):
             return None
-        if holds is False:
+        if holds is False or (out < most and not removal.raises(facts, of, out)):
             break
         least = out
     return last + 1 if least is None else least
@@ -272,7 +272,7 @@ def _certain(facts: DesignFacts, removal: Removal, rates: Rates, stages: list[Re
     if any(stage.need != 0 for stage in stages):
         return False
     if removal.trigger is not None and removal.driven:
-        return all(truth(removal.trigger, with_out(facts, removal, stage.members, 0)) for stage in stages)
+        return all(truth(removal.trigger, removal.with_out(facts, point(stage.members), 0)) for stage in stages)
     return rates is not None and all(rates[0].low >= stage.members * rates[1].high for stage in stages)
 
 
@@ -363,7 +363,7 @@ def _survivors_answer(
     if left * each.low <= demand.peak:
         served = f"they serve {_shown(left * each.low)}, asked are {_shown(demand.peak)}"
         message = (
-            f"{removal.name} takes out {worst.members - left} and no more, yet the {left} of {worst.members} "
+            f"{removal.name} may take out {worst.members - left} and no more, yet the {left} of {worst.members} "
             f"{removal.thing} left are overloaded: {served}"
         )
         yield QUESTION.note(message, places, _of(removal, rates), arithmetic(_numbers(rates, worst)))
