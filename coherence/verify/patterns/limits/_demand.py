@@ -24,7 +24,14 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap, floor, largest, narrowed, place_of
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, extremes, truth
-from coherence.verify.patterns.limits._shared_out import holds_of_each, is_shared_out, needs, together
+from coherence.verify.patterns.limits._shared_out import (
+    holds_of_each,
+    is_of_none,
+    is_shared_out,
+    may_be_none,
+    needs,
+    together,
+)
 from coherence.verify.timers.recurrences import counts_events
 from coherence.verify.timers.removals import OUT
 
@@ -65,9 +72,11 @@ def _of_shares(
     question: Question, subject: Subject, facts: DesignFacts, limit: Limit, claim: Compare
 ) -> Iterator[Finding]:
     """Answers of a limit for each of several things by what it counts of all: a conflict whatever the shares are."""
+    if is_of_none(facts, limit):
+        return
     of_all = together(facts, limit, claim)
     if of_all is not None and truth(of_all, facts.values) is not True:
-        yield from _judged(question, subject, facts, limit, of_all)
+        yield from _judged(question, subject, facts, limit, of_all, sure=not may_be_none(facts, limit))
     elif not (claim.op == "<=" and _meant(facts, limit, claim.left)):
         lacking = needs(limit, claim, counted=of_all is not None and of_all != claim)
         yield question.undecided(lacking, _places(facts, limit, claim, ()), (limit.name,))
@@ -117,8 +126,9 @@ def _consequence(question: Question, facts: DesignFacts, limit: Limit, missing: 
 
 
 def _judged(
-    question: Question, subject: Subject, facts: DesignFacts, limit: Limit, claim: Compare
+    question: Question, subject: Subject, facts: DesignFacts, limit: Limit, claim: Compare, *, sure: bool = True
 ) -> Iterator[Finding]:
+    """Answers a claim about a limit; `sure`: that there is something of which it holds."""
     holds = truth(claim, facts.values)
     meant = claim.op == "<=" and _meant(facts, limit, claim.left)
     if holds:
@@ -127,7 +137,7 @@ def _judged(
     beyond = _beyond(claim)
     excess = extremes(beyond, facts.values if holds is None else _ends_only(facts.values, used(beyond)))
     if excess is not None and excess[1].value > 0 and not (meant and holds is None):
-        yield _conflict(question, subject, facts, limit, claim, excess, certain=holds is False)
+        yield _conflict(question, subject, facts, limit, claim, excess, certain=sure and holds is False)
     elif not meant:
         yield question.undecided(
             f"whether {_counted(limit, claim)} keeps to {limit.name}: {_why_open(facts.values, used(beyond), claim)}",

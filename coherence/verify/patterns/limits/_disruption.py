@@ -122,8 +122,9 @@ def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
     if blocked and (life := ending(facts.design, limit, thing)) is not None:
         yield _held_until(question, facts, limit, blocked[0], where, life)
     elif blocked:
-        yield _blocked(question, subject, facts, limit, blocked[0], free, where)
-    elif limit.at_least is not None and limit.per is not None and is_domain(facts.design, limit.per.text):
+        certain = range_.low >= 1 and len(blocked) == len(free)
+        yield _blocked(question, subject, facts, limit, (blocked[0], free), where, certain=certain)
+    elif min(left - count for count, left in free.items()) < 0 and _is_of_places(facts, limit):
         yield question.undecided(needs_shares(limit, thing), where, _of(facts, limit))
     else:
         numbers: Numbers = {"fewest copies": (fewest, ""), "free to go": (free[fewest], "")}
@@ -134,6 +135,11 @@ def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
             _of(facts, limit),
             arithmetic(numbers, certificate=script),
         )
+
+
+def _is_of_places(facts: DesignFacts, limit: Limit) -> bool:
+    """Decides whether a budget is a floor under the members in each of some places."""
+    return limit.at_least is not None and limit.per is not None and is_domain(facts.design, limit.per.text)
 
 
 def _free(facts: DesignFacts, limit: Limit, thing: str, range_: Interval) -> dict[int, Fraction] | None:
@@ -174,12 +180,12 @@ def _blocked(
     subject: Subject,
     facts: DesignFacts,
     limit: Limit,
-    count: int,
-    free: dict[int, Fraction],
+    worst: tuple[int, dict[int, Fraction]],
     where: tuple[Place, ...],
+    *,
+    certain: bool,
 ) -> Finding:
-    thing = _thing(limit)
-    certain = all(left < 1 for left in free.values())
+    thing, (count, free) = _thing(limit), worst
     number = f"{count} cop{'y' if count == 1 else 'ies'} of {thing}"
     message = (
         f"{limit.name} never lets one go with {number}: "

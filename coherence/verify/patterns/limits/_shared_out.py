@@ -5,10 +5,12 @@ Whatever the shares are, none is more than all, and with n shares that are at mo
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from coherence.findings.proof_words import RATE_WORDS
 from coherence.language.design import Limit
 from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
+from coherence.language.expressions.tree import Arithmetic, Call, Compare, Name, Number, Tree
 from coherence.language.words import MEMBERS
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import is_domain
@@ -33,18 +35,33 @@ def is_shared_out(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:
 def together(facts: DesignFacts, limit: Limit, claim: Compare) -> Compare | None:
     """Returns what must hold of all together where it does of each; None where nothing says how many there are.
 
-    A floor holds of all where it does of the only one.
+    A floor holds of all where it does of the only one.  Where there is none, nothing has a limit.
     """
     assert limit.per is not None
     members = _members_of(facts, limit.per.text)
     if members is not None and facts.range(members).high is not None:
-        return Compare(claim.op, claim.left, Arithmetic("*", claim.right, members))
+        some = Call("max", (members, Number(Fraction(1)))) if may_be_none(facts, limit) else members
+        return Compare(claim.op, claim.left, Arithmetic("*", claim.right, some))
     return claim if claim.op == ">=" else None
 
 
+def may_be_none(facts: DesignFacts, limit: Limit) -> bool:
+    """Decides whether there may be nothing of which a limit holds for each."""
+    members = _members_of(facts, limit.per.text) if limit.per is not None else None
+    least = facts.range(members).low if members is not None else Fraction(1)
+    return least is None or least < 1
+
+
+def is_of_none(facts: DesignFacts, limit: Limit) -> bool:
+    """Decides whether there is nothing of which a limit holds for each."""
+    members = _members_of(facts, limit.per.text) if limit.per is not None else None
+    return members is not None and facts.range(members).high == 0
+
+
 def holds_of_each(facts: DesignFacts, claim: Compare) -> bool:
-    """Decides whether a cap holds of each, since all together are within it."""
-    return claim.op == "<=" and truth(claim, facts.values) is True
+    """Decides whether a cap holds of each, since all together are within it, or a floor since it asks for none."""
+    kept = claim if claim.op == "<=" else Compare(">=", Number(Fraction(0)), claim.right)
+    return truth(kept, facts.values) is True
 
 
 def needs(limit: Limit, claim: Compare, *, counted: bool) -> str:
