@@ -23,13 +23,14 @@ from coherence.verify.timers.recurrences import away_for, comes_back
 @dataclass(frozen=True)
 class MemberLife:
     """How long a member lives where one thing ends it (None: at any time), how long it is away then, and whether that
-    comes in every life which nothing else ends before.  `whole`: what the member does ends with it.
+    comes in every life which nothing else ends before.  `whole`: what the member does ends with it; `by`: what ends it.
     """
 
     lasts: FiringWindow | None
     away: Fraction
     sure: bool
     whole: bool = False
+    by: str = ""
 
 
 def within_lives(design: Design, timer: Timer, period: FiringWindow, starts: str) -> Iterator[FiringWindow]:
@@ -80,17 +81,23 @@ def _lives(design: Design, timer: Timer) -> Iterator[MemberLife]:
     """Yields what begins a clock anew: what ends the thing from whose start it counts, and brings it back, its start
     that comes again, and its renewals.
     """
-    component = _counted_from(design, timer)
-    if component is not None:
-        again = _begun_by_others(design, timer)
-        yield from _ended(design, timer, component, returns=again or comes_back(component) is True)
+    yield from returning(design, timer)
     if timer.start is not None:
+        component = _counted_from(design, timer)
         begun = _begun_again(design, graph.key_of(timer.start, design), timer.name)
         yield from (replace(life, whole=component is not None) for life in begun)
     if isinstance(timer.renew, Quantity):
         yield MemberLife(FiringWindow(timer.renew.low, timer.renew.high), Fraction(0), sure=True)
     elif timer.renew is not None:
         yield MemberLife(None, Fraction(0), sure=False)
+
+
+def returning(design: Design, timer: Timer) -> Iterator[MemberLife]:
+    """Yields what ends the thing from whose start a clock counts, or what that runs on, and brings it back."""
+    component = _counted_from(design, timer)
+    if component is not None:
+        again = _begun_by_others(design, timer)
+        yield from _ended(design, timer, component, returns=again or comes_back(component) is True)
 
 
 def _begun_again(design: Design, event: str, clock: str) -> Iterator[MemberLife]:
@@ -122,10 +129,10 @@ def _ended(design: Design, timer: Timer, component: Component, *, returns: bool)
         own = ended == component.name and firing.counts_from_start(other, ended)
         fires = firing.firing(other) if own else None
         sure, back = own and other.unless is None, Fraction(0) if again else away
-        yield MemberLife(fires.window if fires else None, back, sure, whole=True)
-    evicted = {loop.evicted for loop in design.loops.values()}
-    if returns and not evicted.isdisjoint({component.name, host} - {""}):
-        yield MemberLife(None, away, sure=False, whole=True)
+        yield MemberLife(fires.window if fires else None, back, sure, whole=True, by=other.name)
+    for loop in design.loops.values() if returns else ():
+        if loop.evicted and loop.evicted in (component.name, host):
+            yield MemberLife(None, away, sure=False, whole=True, by=loop.name)
     life = whole_life(design, component.name)
     if life and returns:
         span = (component.takes or {})[life]

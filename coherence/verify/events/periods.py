@@ -10,7 +10,7 @@ from coherence.language.design import Design, Timer
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import event_ways, graph, orders
-from coherence.verify.events.clock_lives import within_lives
+from coherence.verify.events.clock_lives import returning, within_lives
 from coherence.verify.events.forestalling import never_comes
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing
@@ -82,6 +82,8 @@ def _recurring_starts(design: Design, timer: Timer, starts: str | None = None) -
     event = graph.key_of(timer.start, design)
     if never_comes(design, event) is not None:
         return
+    if starts is not None and starts != timer.start.thing:
+        yield from _after_each_life(design, timer)
     rounds = event_ways.rounds(event, links_to)
     yield from (RecurringStart(orders.total(chain), chain) for chain in rounds)
     for chain in event_ways.chains(event, links_to) if not rounds else ():
@@ -90,6 +92,21 @@ def _recurring_starts(design: Design, timer: Timer, starts: str | None = None) -
             name, way = chain[clock].name, chain[:clock]
             for apart in periods(design, design.timers[name], starts=starts):
                 yield RecurringStart(apart, way, orders.total(way), name)
+
+
+def _after_each_life(design: Design, timer: Timer) -> Iterator[RecurringStart]:
+    """Yields how a thing starts again whose start begins a timer: after a life in which that fires, which then goes on
+    for at least as long as it takes.
+    """
+    own, lives = firing.lease(timer), list(returning(design, timer))
+    if own is None or own.window.latest is None:
+        return
+    for life in lives:
+        lasts = life.lasts or FiringWindow(Fraction(0), None)
+        if lasts.latest is None or lasts.latest >= own.window.earliest:
+            sure = life.sure and life.away == 0 and len(lives) == 1
+            apart = FiringWindow(max(lasts.earliest, own.window.latest) + life.away, lasts.latest if sure else None)
+            yield RecurringStart(apart, (), clock=life.by)
 
 
 def _is_clock(design: Design, link: EventLink) -> bool:
