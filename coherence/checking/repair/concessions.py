@@ -1,5 +1,5 @@
 """Names what an edit of a design gives up or buys: a loop taken away, a promise relaxed, more hardware, a higher quota
-of a provider, a caller that waits longer.
+of a provider, a caller that waits longer, a loop that acts no more.
 
 Such a repair is real and comes last: what was promised to people, and what is paid for, is for people to change.
 """
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence.base.units import ONE, SECOND
-from coherence.language.design import Call, Component, Design, Limit
+from coherence.language.design import Call, Component, Design, Limit, Loop, Relay
 from coherence.language.entries.actions import acted_on
 from coherence.language.roles import send_count
-from coherence.language.schema_kinds import Quantity
+from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.sentences import Admittance, PlacementRule, Spread
 from coherence.verify.timers.recurrences import counted_timer
 
@@ -50,7 +50,26 @@ def _musts(rules: Iterable[PlacementRule]) -> Iterator[Spread | Admittance]:
 
 
 def _taken_away(before: Design, after: Design) -> Iterator[str]:
-    yield from (f"{name} is taken away" for name in before.loops if name not in after.loops)
+    for name, loop in before.loops.items():
+        if name not in after.loops:
+            yield f"{name} is taken away"
+        elif _decides(loop) and _is_unset(after.loops[name]) and not _is_unset(loop):
+            yield f"{name} leaves {loop.written} alone"
+
+
+def _decides(loop: Loop) -> bool:
+    """Decides whether a loop acts on what it sees; a manifest that is applied again leaves its field to another."""
+    return (
+        loop.target is not None
+        or bool(loop.rules)
+        or isinstance(loop.trigger, Relay)
+        or (loop.trigger is not None and loop.trigger.text not in ("always", "true"))
+    )
+
+
+def _is_unset(loop: Loop) -> bool:
+    to = loop.actuation.to if loop.actuation is not None else None
+    return isinstance(to, Word) and to.text == "unset"
 
 
 def _bought(before: Design, after: Design) -> Iterator[str]:

@@ -18,6 +18,8 @@ promises: {few: attempts(b) per call(a) <= 2}
 loops:
   up: {actuation: {signal: web.copies, by: 1}}
   down: {actuation: {signal: web.copies, by: -1}}
+  apply: {trigger: always, actuation: {signal: web.size, to: 1}}
+  grow: {trigger: web.load > 5, actuation: {signal: web.size, to: 2}}
 """
 
 
@@ -28,6 +30,8 @@ loops:
         ("count: 32", "count: 40", ("h100 has more members",)),
         ("gpu: 8", "gpu: 12", ("n1 has more room",)),
         ("  up: {actuation: {signal: web.copies, by: 1}}\n", "", ("up is taken away",)),
+        ("to: 1", "to: unset", ()),
+        ("to: 2", "to: unset", ("grow leaves web.size alone",)),
         ("copies: 4", "copies: 5", ("web has more of what it is given",)),
         ("room: 8 GiB", "room: 9 GiB", ("web has more of what it is given",)),
         ("[spread by zone <= 1", "[prefer spread by zone <= 1", ("web may break `spread by zone <= 1`",)),
