@@ -114,22 +114,22 @@ def _timer_event(event: Event, words: str, timer: Timer, design: Design) -> str:
 @cached
 def _begun_later(design: Design) -> frozenset[str]:
     """Returns the activities that a timer starts which runs, by way of others or not, from the start of their thing."""
-    started = ((timer.then, _origin(design, timer)) for timer in design.timers.values())
+    started = ((timer.then, first_event(design, timer)) for timer in design.timers.values())
     return frozenset(
-        then.subject for then, origin in started
-        if then is not None and then.kind == "starts" and then.activity and origin == then.thing
+        then.subject for then, first in started
+        if then and first and then.activity and then.thing == first.subject and {then.kind, first.kind} == {"starts"}
     )  # fmt: skip
 
 
-def _origin(design: Design, timer: Timer) -> str:
-    """Returns the thing from whose start a timer runs, by way of other timers or not."""
+def first_event(design: Design, timer: Timer) -> Event | None:
+    """Returns the event from which a timer runs, by way of other timers or not; None where these run in a circle."""
     seen = {timer.name}
     while (start := timer.start) is not None and (other := _timer_named(start, start.text)) in design.timers:
         if other in seen:
-            return ""
+            return None
         seen.add(other)
         timer = design.timers[other]
-    return start.thing if start is not None and start.kind == "starts" and not start.activity else ""
+    return start
 
 
 def _activities(component: Component | None) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ Another timer that ends the activity in every run (`then: worker.task ends`) end
 - A *barrier* (`from: first rank waits`, `unless: all of rank.step end`) waits for the slowest member
   less the fastest; an activity that a loop sets (`rank.pause`) comes on top for the slowest, once a step.
 - A timer that only tells (`alert`, `log`, `warn`, ...) ends nothing.
-- One that ends what it counts from without `unless` (`{from: job starts, after: 1 h, then: kill job}`) is held against
-  the work that it ends; where the thing does not state one, against its start.
+- One that ends what it counts from, by way of other timers or not, without `unless` (`{from: job starts, after: 1 h,
+  then: kill job}`) is held against the work that it ends; where the thing does not state one, against its start.
 - A timer that another one always forestalls (`dead-policy`) never fires.
 
 ## Why it hurts
