@@ -12,10 +12,13 @@ from fractions import Fraction
 from coherence.base.units import ONE, SECOND
 from coherence.language.design import Call, Component, Design, Limit, Loop, Relay
 from coherence.language.entries.actions import acted_on
+from coherence.language.infrastructure import Link
 from coherence.language.roles import send_count
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.sentences import Admittance, PlacementRule, Spread
 from coherence.verify.timers.recurrences import counted_timer
+
+HOW_MANY = ("copies", "count")
 
 
 def concessions(before: Design, after: Design) -> tuple[str, ...]:
@@ -76,6 +79,9 @@ def _bought(before: Design, after: Design) -> Iterator[str]:
     for name, tier in before.tiers.items():
         if name in after.tiers and _size(tier.count) < _size(after.tiers[name].count):
             yield f"{name} has more members"
+    for link, new in zip(_links(before), _links(after), strict=False):
+        if _has_more(link, new):
+            yield f"the link {' - '.join(end.text for end in link.ends)} has more of what it is given"
     for name, component in before.components.items():
         if name in after.components and _has_more(component, after.components[name]):
             yield f"{name} has more of what it is given"
@@ -119,10 +125,14 @@ def _provider(design: Design, limit: Limit) -> str | None:
     return None if own or (timer is not None and component.takes) else thing
 
 
-def _has_more(component: Component, edited: Component) -> bool:
-    """Returns whether a component has more copies, or one of its stated numbers that are no times is higher."""
-    pairs: list[tuple[object, object]] = [(component.copies, edited.copies), (component.count, edited.count)]
-    pairs += [(v, edited.constants.get(k)) for k, v in component.constants.items()]
+def _links(design: Design) -> tuple[Link, ...]:
+    return design.infrastructure.links if design.infrastructure is not None else ()
+
+
+def _has_more(owner: Component | Link, edited: Component | Link) -> bool:
+    """Returns whether there are more of a thing or a link, or one of its stated numbers that are no times is higher."""
+    pairs: list[tuple[object, object]] = [(getattr(owner, key, None), getattr(edited, key, None)) for key in HOW_MANY]
+    pairs += [(value, edited.constants.get(key)) for key, value in owner.constants.items()]
     return any(_size(old) < _size(new) for old, new in pairs if getattr(old, "dimension", ONE) != SECOND)
 
 

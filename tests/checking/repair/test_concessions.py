@@ -8,7 +8,7 @@ from coherence.checking.repair.concessions import concessions, patience
 from coherence.language.reading import read_text
 
 DESIGN = """coherence: 1
-infrastructure: {tiers: {h100: {uses: h100_sxm, count: 32}}}
+infrastructure: {tiers: {h100: {uses: h100_sxm, count: 32}}, links: [{ends: [a, b], count: 2, bandwidth: 10 Gbit/s}]}
 places: {n1: {gpu: 8}}
 placement: {web: [spread by zone <= 1, only on zone a, prefer spread by node <= 1]}
 workload: {users: {deadline: 7 s}}
@@ -28,6 +28,9 @@ loops:
     [
         ("<= 2", "<= 3", ("promise few is relaxed",)),
         ("count: 32", "count: 40", ("h100 has more members",)),
+        ("count: 2,", "count: 3,", ("the link a - b has more of what it is given",)),
+        ("bandwidth: 10", "bandwidth: 20", ("the link a - b has more of what it is given",)),
+        ("bandwidth: 10", "bandwidth: 5", ()),
         ("gpu: 8", "gpu: 12", ("n1 has more room",)),
         ("  up: {actuation: {signal: web.copies, by: 1}}\n", "", ("up is taken away",)),
         ("to: 1", "to: unset", ()),
