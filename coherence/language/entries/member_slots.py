@@ -86,9 +86,22 @@ def member_slots(design: Design, thing: str) -> MemberSlots | None:
 
 
 def closing(design: Design, thing: str) -> tuple[Limit, Quantity] | None:
-    """Returns a limit under which no member of a thing ever works on a request, and its number; None without one."""
-    numbers = ((limit, _of_one_member(design, thing, limit)) for limit in _in_work(design).get(thing, []))
-    return next(((limit, most) for limit, most in numbers if most is not None and most.high <= 0), None)
+    """Returns a limit under which perhaps no member of a thing works on a request, and its number; None without one.
+
+    None of each of several places is none of all.
+    """
+    numbers = ((limit, most_allowed(design, limit)) for limit in _in_work(design).get(thing, []))
+    shut = [(limit, most) for limit, most in numbers if most is not None and most.low <= 0 and _is_cap(limit)]
+    return min(shut, key=lambda pair: (not is_shut(*pair), pair[1].high), default=None)
+
+
+def is_shut(limit: Limit, most: Quantity) -> bool:
+    """Decides whether a limit lets nothing be in work, at all times."""
+    return most.high <= 0 and limit.during is None
+
+
+def _is_cap(limit: Limit) -> bool:
+    return limit.at_least is None and limit.window is None and limit.scope is None and not limit.actions
 
 
 def limits_of_all(design: Design, thing: str) -> list[Limit]:

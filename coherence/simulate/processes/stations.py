@@ -15,7 +15,7 @@ from coherence.base.units import ONE, SECOND
 from coherence.language.design import Component, Design, Limit
 from coherence.language.distributions import quantile_points
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.language.entries.member_slots import closing, limits_of_all, member_slots, total_in_work
+from coherence.language.entries.member_slots import closing, is_shut, limits_of_all, member_slots, total_in_work
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity
@@ -194,7 +194,7 @@ def _most_of_all(design: Design, pool: Component, notes: list[str]) -> float:
 def slots_of(design: Design, pool: Component, notes: list[str]) -> int:
     """Returns how many requests each member of a pool works on at once, where their time is stated, and notes it."""
     shut = closing(design, pool.name)
-    if shut is not None:
+    if shut is not None and is_shut(*shut):
         notes.append(f"{shut[0].name} lets no member of {pool.name} work on a request")
         return 0
     slots = member_slots(design, pool.name)

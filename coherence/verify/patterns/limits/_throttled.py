@@ -18,7 +18,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.findings.standing_proofs import no_waits
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.language.entries.member_slots import closing
+from coherence.language.entries.member_slots import closing, is_shut
 from coherence.language.roles import SendCount, send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT
@@ -153,7 +153,8 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
     names = (thing, *demand.names, *(call.name for call in calls), *loops)
     has = f"{thing} has no member" if many == 0 else f"{thing} may have no member (copies 0 to {many})"
     if closed is not None:
-        stated, has = closed[1], f"{closed[0].name} lets no member of {thing} work on one"
+        lets = "lets" if is_shut(*closed) else "may let"
+        stated, has = closed[1], f"{closed[0].name} {lets} no member of {thing} work on one"
         places, names = (*places, closed[1].place.labelled("so many at once in each member")), (*names, closed[0].name)
     message = f"asked are {_per(demand.high)}, {has}: nobody serves them"
     if demand.open:
@@ -164,6 +165,7 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
     held = (*held_above(facts, thing, lambda passed: passed > 0),)
     yield question.conflict(
         message, places, names, arithmetic({"asked": (demand.high, "req/s"), "members": (0, "")}, witness=witness),
-        certain=(many == 0 or closed is not None) and demand.low > 0 and not held, assumptions=held,
+        certain=(many == 0 or (closed is not None and is_shut(*closed))) and demand.low > 0 and not held,
+        assumptions=held,
         repairs=[repair] if repair is not None else [],
     ).refuting(NO_WAIT.format(thing))  # fmt: skip
