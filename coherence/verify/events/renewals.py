@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
@@ -108,24 +108,24 @@ def renewal_of(design: Design, timer: Timer) -> Renewal | None:
     if isinstance(renew, Quantity):
         return Renewal(FiringWindow(renew.low, renew.high), renew.place)
     assert isinstance(renew, Event)
-    return _sent(design, renew)
+    return _sent(design, renew, graph.event_graph(design))
 
 
-def _sent(design: Design, renew: Event) -> Renewal | None:
+def _sent(design: Design, renew: Event, links_to: Causes) -> Renewal | None:
     """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing.
 
     What a firing brings about, as the end of an activity that it starts, comes as often, later or sooner by as much as
     the way there may differ; what leads to itself comes again after each of its rounds.
     """
     event = graph.key_of(renew, design)
-    way = () if event.endswith(" fires") else event_ways.only_way(event, graph.event_graph(design))
+    way = () if event.endswith(" fires") else event_ways.only_way(event, links_to)
     fires = next((i for i, link in enumerate(way) if _repeats(design, link.cause)), -1)
     way = way[: fires + 1]
     sender = design.timers.get((way[-1].cause if way else event).removesuffix(" fires"))
     apart = list(periods(design, sender)) if sender is not None else []
     if sender is None or not apart or any(link.missing or link.rivals for link in way):
         return None
-    rounds = event_ways.rounds(event, graph.event_graph(design))
+    rounds = event_ways.rounds(event, links_to)
     known = rounds and not any(link.missing for chain in rounds for link in chain)
     interval = hull([total(chain) for chain in rounds]) if known else _moved(hull(apart), total(way))
     return Renewal(interval, graph.values(sender)[0], sender, way)
@@ -133,21 +133,27 @@ def _sent(design: Design, renew: Event) -> Renewal | None:
 
 def until_again(design: Design, event: Event, since: Event, second: str, links_to: Causes) -> Alternatives:
     """Returns the comparisons of the next time that an event comes, which a timer brings again and again, with a second
-    one that runs from what came of it the last time (`since`); none where `since` comes otherwise too.
+    one that runs from what came of it the last time (`since`); of what else brings `since` about it is not known how
+    long after the first one that is.
     """
     first, begins = (graph.key_of(one, design) for one in (event, since))
-    ways = [_until(chain, first) for chain in event_ways.chains(begins, links_to)] if first != begins else [()]
+    every = [_until(chain, first) for chain in event_ways.chains(begins, links_to)] if first != begins else [()]
+    ways = [way for way in every if way is not None]
     brought = (link for chain in event_ways.chains(first, links_to) for link in chain)
-    if None in ways or event_ways.rounds(first, links_to) or not any(_repeats(design, link.cause) for link in brought):
+    if not ways or event_ways.rounds(first, links_to) or not any(_repeats(design, link.cause) for link in brought):
         return ()  # what comes round by itself is meant as it follows
-    again = _comes_again(design, event, first)
+    again = _comes_again(design, event, first, links_to)
     runs = [chain[:1] for chain in event_ways.chains(second, links_to) if chain and chain[0].cause == begins]
-    late = hull([total(way or ()) for way in ways]).latest
+    late = hull([total(way) for way in ways]).latest
     meets = any(ways) and (late is None or late >= again.window.earliest)
-    return tuple(
-        (EventOrder(first, (again,), (*run, *(way or ())), first if meets and not again.missing else ""),)
+    needs = f"how long after '{event.text}' comes a '{since.text}' that does not follow it"
+    unknown = replace(again, window=FiringWindow(Fraction(0), None), missing=needs)
+    otherwise = [(EventOrder(first, (unknown,), run),) for run in runs if len(ways) < len(every)]
+    followed = (
+        (EventOrder(first, (again,), (*run, *way), first if meets and not again.missing else ""),)
         for run in runs for way in ways
     )  # fmt: skip
+    return (*followed, *otherwise)
 
 
 def _until(chain: Chain, event: str) -> Chain | None:
@@ -156,9 +162,9 @@ def _until(chain: Chain, event: str) -> Chain | None:
     return chain[: end + 1] if end is not None else None
 
 
-def _comes_again(design: Design, event: Event, key: str) -> EventLink:
+def _comes_again(design: Design, event: Event, key: str, links_to: Causes) -> EventLink:
     """Returns the link from an event to the next time that it comes; what is missing where that is not known."""
-    renewal = _sent(design, event)
+    renewal = _sent(design, event, links_to)
     if renewal is None or renewal.timer is None:
         return EventLink(
             "timer", "", key, key, FiringWindow(Fraction(0), None), missing=f"how often '{event.text}' comes"

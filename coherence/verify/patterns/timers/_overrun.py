@@ -129,11 +129,13 @@ def _comes_surely(design: Design, unless: str, link: EventLink) -> bool:
 def _of_next_time(design: Design, timer: Timer, unless: str, causes: Causes) -> OverrunCase | None:
     """Returns the case of a timer that runs from the event that ends it, or from what comes of that: its next time.
 
-    None where it does not come again, and for a probe: each look sees that it has come already.
+    None where it does not come again, and for a probe: each look sees that it has come already.  What the timer ends is
+    not what it waits for.
     """
     assert timer.unless is not None
     assert timer.start is not None
     start, fires = graph.key_of(timer.start, design), f"{timer.name} fires"
+    causes = {effect: tuple(link for link in links if link.cause != fires) for effect, links in causes.items()}
     before = {start, *(link.cause for chain in event_ways.chains(start, causes) for link in chain)}
     if timer.every is not None or unless not in before:
         return None
