@@ -152,9 +152,9 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
     calls = [call for call in facts.design.calls if call.callee is not None and call.callee.text == thing]
     names = (thing, *demand.names, *(call.name for call in calls), *loops)
     has = f"{thing} has no member" if many == 0 else f"{thing} may have no member (copies 0 to {many})"
+    sure = many == 0 if closed is None else is_shut(*closed)
     if closed is not None:
-        lets = "lets" if is_shut(*closed) else "may let"
-        stated, has = closed[1], f"{closed[0].name} {lets} no member of {thing} work on one"
+        stated, has = closed[1], f"{closed[0].name} {'lets' if sure else 'may let'} no member of {thing} work on one"
         places, names = (*places, closed[1].place.labelled("so many at once in each member")), (*names, closed[0].name)
     message = f"asked are {_per(demand.high)}, {has}: nobody serves them"
     if demand.open:
@@ -165,7 +165,5 @@ def unserved(question: Question, subject: Subject, facts: DesignFacts, thing: st
     held = (*held_above(facts, thing, lambda passed: passed > 0),)
     yield question.conflict(
         message, places, names, arithmetic({"asked": (demand.high, "req/s"), "members": (0, "")}, witness=witness),
-        certain=(many == 0 or (closed is not None and is_shut(*closed))) and demand.low > 0 and not held,
-        assumptions=held,
-        repairs=[repair] if repair is not None else [],
+        certain=sure and demand.low > 0 and not held, assumptions=held, repairs=[repair] if repair is not None else [],
     ).refuting(NO_WAIT.format(thing))  # fmt: skip
