@@ -75,7 +75,7 @@ def test_what_never_fires_is_not_said_to_fire_too_soon_and_what_may_fire_is(
 
 STARTS = st.sampled_from(["pod starts", "job starts", "pod.start starts", "pod is idle"])
 ENDING = {"delete pod": "pod", "kill pod": "pod", "restart pod": "pod", "pod ends": "pod", "requeue pod": "pod",
-          "delete job": "job", "fail job": "job", "job completes": "job", "all of job end": "job"}  # fmt: skip
+          "delete job": "job", "fail job": "job", "job ends": "job", "all of job end": "job"}  # fmt: skip
 THENS = st.sampled_from([*ENDING, "alert pod", "first pod ends", "pod.start ends"])
 TIMERS = st.lists(st.tuples(STARTS, SECONDS, st.booleans(), THENS), min_size=2, max_size=7)
 
