@@ -148,12 +148,19 @@ def until_again(design: Design, event: Event, since: Event, second: str, links_t
     meets = any(ways) and (late is None or late >= again.window.earliest)
     needs = f"how long after '{event.text}' comes a '{since.text}' that does not follow it"
     unknown = replace(again, window=FiringWindow(Fraction(0), None), missing=needs)
-    otherwise = [(EventOrder(first, (unknown,), run),) for run in runs if len(ways) < len(every)]
+    also = len(ways) < len(every) or _may_be_ended(design, since, second)
+    otherwise = [(EventOrder(first, (unknown,), run),) for run in runs if also]
     followed = (
         (EventOrder(first, (again,), (*run, *way), first if meets and not again.missing else ""),)
         for run in runs for way in ways
     )  # fmt: skip
     return (*followed, *otherwise)
+
+
+def _may_be_ended(design: Design, event: Event, second: str) -> bool:
+    """Decides whether another timer than the second event's may bring the end that an event is, at whatever time."""
+    ends = (event.thing, event.subject) if event.kind == "ends" else ()
+    return any(firing.ended_by(timer) in ends for name, timer in design.timers.items() if f"{name} fires" != second)
 
 
 def _until(chain: Chain, event: str) -> Chain | None:
