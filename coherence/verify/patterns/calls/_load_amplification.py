@@ -28,7 +28,7 @@ from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import always_holds, caps_at_all_times, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.queues.member_rates import slots_places
-from coherence.verify.queues.offered_load import contested, long_run_rate, unstated_sources
+from coherence.verify.queues.offered_load import contested, long_run_rate, own_time, unstated_sources
 
 _RATES = ("capacity", "throughput")
 _RATES_EACH = ("rate_per_replica", "rate_per_copy")
@@ -201,7 +201,9 @@ def _beside(
 
 
 def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) -> ServingCapacity | None:
-    """Returns a stated rate, a rate per copy, or copies over the mean service time of the workload."""
+    """Returns a stated rate, a rate per copy, or copies over the mean service time of the workload, else over the time
+    of the thing where limits say how many requests a member works on at once.
+    """
     component = subject.design.components.get(name)
     if component is None:
         return None
@@ -218,6 +220,7 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
     if contested(known(subject), name) is not None:
         return None
     mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
+    mean = own_time(known(subject), name) if workload.service is None else mean
     slots = member_slots(subject.design, name) or ALONE
     if leaf and few is not None and many is not None and isinstance(mean, Quantity) and mean.low > 0:
         return ServingCapacity(few * slots.low / mean.high, many * slots.high / mean.low, mean.place, slots)
