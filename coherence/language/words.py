@@ -9,7 +9,8 @@ from functools import cache
 ACTIVITIES: Mapping[str, tuple[str, ...]] = {
     "answer": (
         "serve", "answer", "handle", "respond", "response", "reply", "request", "query", "process", "compute", "work",
-        "infer", "inference", "generate", "predict", "execute", "execution", "run",
+        "infer", "inference", "generate", "predict", "execute", "execution", "run", "search", "lookup", "retrieve",
+        "embed", "classify", "transcribe", "translate", "summarize",
     ),
     "first byte": ("first_byte", "first_token", "ttft", "ttfb", "time_to_first_token", "time_to_first_byte", "headers"),
     "start": ("start", "load", "boot", "pull", "startup", "warm_up", "warmup"),
