@@ -20,7 +20,7 @@ SCALED_DOWN = frozenset({"down", "in"})
 SCALED_UP = frozenset({"up", "out"})
 RESIZING = frozenset({"resize", "scale", "upscale"})
 TELLING = frozenset({"open", "raise", "send", "write"})
-BESIDE = frozenset({"after", "at", "by", "from", "in", "on", "to", "with"})
+BESIDE = frozenset({"after", "at", "by", "from", "in", "on", "with"})
 """Words behind the thing that is acted on, before what else is said of it (`restart job from checkpoint`)."""
 
 
