@@ -108,7 +108,7 @@ def test_a_stated_capacity_counts_beside_a_stated_service_time() -> None:
 @pytest.mark.parametrize(
     "limit",
     [
-        "{counts: clients.retries, at_most: 10, window: 1 min, when_full: reject}",
+        "{counts: clients.retries, at_most: 10, window: 1 min, when_full: wait}",
         "{counts: clients.retries in flight, at_most: 20 % of others in flight, when_full: reject}",
         "{counts: clients.retries in flight, at_most: 20 % of clients in flight, when_full: wait}",
     ],
