@@ -16,7 +16,7 @@ from coherence.verify.facts.limits import in_flight_limits, perhaps_in_flight
 from coherence.verify.facts.ranges import point
 from coherence.verify.facts.writers import Writer
 from coherence.verify.queues.member_rates import server_rate, servers_of_member, slots_places
-from coherence.verify.queues.offered_load import OfferedRate, each_serves, offered, own_time
+from coherence.verify.queues.offered_load import OfferedRate, each_serves, mean_time, offered, own_time
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,7 @@ def _mean(facts: DesignFacts, thing: str, load: OfferedRate) -> str:
     service, time = each_serves(facts, thing), own_time(facts, thing)
     if time is None or time.exact or service is None or service[0] is not time:
         return ""
-    of = load.names[0] if load.names else "its workload"
-    return f"the mean time of a request at {thing}, in {time} (`service: {{mean: ...}}` of {of})"
+    return mean_time(thing, time, load.names[0] if load.names else "its workload")
 
 
 def is_raised(facts: DesignFacts, thing: str, members: Interval) -> bool:

@@ -102,7 +102,11 @@ def sent_by(design: Design, call: Call) -> OfferedRate | None:
 def unstated_sources(design: Design, thing: str) -> tuple[str, ...]:
     """Returns who sends to a thing, through others or not, while the design does not say how often."""
     tree = call_tree(design)
-    return tuple(name for name in tree.of_caller if name != thing and _is_unstated(design, tree, name, thing))
+    return tuple(
+        name
+        for name in tree.of_caller
+        if (name != thing or name in design.workload) and _is_unstated(design, tree, name, thing)
+    )
 
 
 def _is_unstated(design: Design, tree: CallTree, name: str, thing: str) -> bool:
@@ -311,6 +315,11 @@ def own_time(facts: DesignFacts, thing: str) -> Quantity | None:
     slots, time = member_slots(facts.design, thing), time_of(facts.design.components.get(thing), "answer")
     whole = slots is not None and slots.limits and time and time.low > 0 and _alone(facts, thing)
     return time if whole and not others_of_an_answer(facts.design, thing) else None
+
+
+def mean_time(thing: str, time: Quantity, workload: str) -> str:
+    """Returns, in words, the mean that a range of times of a request leaves open, and where it is stated."""
+    return f"the mean time of a request at {thing}, in {time} (`service: {{mean: ...}}` of {workload})"
 
 
 def _stated_rates(facts: DesignFacts, thing: str) -> Iterator[tuple[str, Quantity | Formula | Word]]:

@@ -31,7 +31,7 @@ from coherence.verify.patterns.calls._load_amplification import (
 )
 from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, places_held, room
 from coherence.verify.patterns.calls._metastable_referee import disagreement, shortest_pause, two_digits, with_members
-from coherence.verify.queues.offered_load import own_time
+from coherence.verify.queues.offered_load import mean_time, own_time
 
 DAY = 86_400.0  # s: an overload that noise alone is expected to begin within a day is one that happens
 FLUID = "by the fluid reading: mean rates, every try of an overload times out (noise may begin one that drains)"
@@ -133,10 +133,8 @@ def _overload(question: Question, subject: Subject, load: AmplifiedLoad) -> Find
         return question.undecided(needs, load.places, load.of)
     time = own_time(known(subject), load.callee) if load.workload.service is None else None
     if time is not None and not time.exact and load.worst is not None and load.worst < load.capacity.high:
-        mean = (
-            f"the mean time of a request at {load.callee}, in {time} (`service: {{mean: ...}}` of {load.workload.name})"
-        )
-        return question.undecided(f"needs {mean}: its retries overload it, or do not", load.places, load.of)
+        needs = f"needs {mean_time(load.callee, time, load.workload.name)}: its retries overload it, or do not"
+        return question.undecided(needs, load.places, load.of)
     if unclear := _unclear(subject, load):
         return question.undecided(f"needs a simulation: {unclear}", load.places, load.of)
     far = next((plan for plan in load.retrying if far_apart(plan)), None)
