@@ -88,19 +88,21 @@ def _pairs(design: Design) -> Iterator[OrderPromise]:
 
 def gentle(design: Design) -> Iterator[OrderPromise]:
     """Yields an overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
-    ordered = [order for pair in _pairs_of_one_event(design) if (order := _unlisted_first(*pair)) is not None]
-    causes = graph.event_graph(design) if ordered else {}
-    for first, second in ordered:
-        promise = Promise("before", f"{first.name} before {second.name}", second.place)
-        keys = f"{first.name} fires", f"{second.name} fires"
-        yield OrderPromise(promise, *keys, orders.alternatives(*keys, causes), False)
+    for pair in _pairs_of_one_event(design):
+        if _start_words(pair[0]) & LOADED and (order := _unlisted_first(design, *pair)) is not None:
+            yield order
 
 
 def unclear(design: Design) -> Iterator[tuple[Timer, Timer, str]]:
-    """Yields two timers of one event on one thing, and a word of theirs that decides whether their order matters."""
+    """Yields two timers of one event on one thing, and a word of theirs that decides whether their order matters.
+
+    It does not where the one that takes it off the list comes first anyway.
+    """
     for timer, other in _pairs_of_one_event(design):
         if word := _unknown_word(timer, other):
-            yield timer, other, word
+            order = _unlisted_first(design, timer, other)
+            if order is None or order.apart or order.worst[1] != "before":
+                yield timer, other, word
 
 
 def _pairs_of_one_event(design: Design) -> Iterator[tuple[Timer, Timer]]:
@@ -117,11 +119,14 @@ def _pairs_of_one_event(design: Design) -> Iterator[tuple[Timer, Timer]]:
                 yield timer, other
 
 
-def _unlisted_first(timer: Timer, other: Timer) -> tuple[Timer, Timer] | None:
-    """Returns the timer that takes an overloaded thing off the list, and the one that ends it, where they are these."""
+def _unlisted_first(design: Design, timer: Timer, other: Timer) -> OrderPromise | None:
+    """Returns that the one that takes a thing off the list fires before the one that ends it, where they are these."""
     first, second = (timer, other) if action_of(timer) == SPARING else (other, timer)
-    decided = action_of(first) == SPARING and action_of(second) == ENDING and _start_words(timer) & LOADED
-    return (first, second) if decided else None
+    if (action_of(first), action_of(second)) != (SPARING, ENDING):
+        return None
+    promise = Promise("before", f"{first.name} before {second.name}", second.place)
+    keys = f"{first.name} fires", f"{second.name} fires"
+    return OrderPromise(promise, *keys, orders.alternatives(*keys, graph.event_graph(design)), False)
 
 
 def _unknown_word(timer: Timer, other: Timer) -> str:

@@ -15,7 +15,8 @@ Another timer that ends the activity in every run (`then: worker.task ends`) end
   less the fastest; an activity that a loop sets (`rank.pause`) comes on top for the slowest, once a step.
 - A timer that only tells (`alert`, `log`, `warn`, ...) ends nothing.
 - One that ends what it counts from, by way of other timers or not, without `unless` (`{from: job starts, after: 1 h,
-  then: kill job}`) is held against the work that it ends; where the thing does not state one, against its start.
+  then: kill job}`) is held against the work that it ends; where the thing does not state one, against its start.  So is
+  one that ends a thing against what another timer starts of it, once, after the same event: a checkpoint at a notice.
 - A timer that another one always forestalls (`dead-policy`) never fires.
 
 ## Why it hurts
