@@ -23,6 +23,8 @@ from coherence.findings.finding import Edit
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design
 from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.implied import takes_names, takes_part
+from coherence.language.member_shares import with_member_shares
 from coherence.language.reading import check_together
 from coherence.language.schema_kinds import Quantity, Reading
 from coherence.language.sentences import Promise
@@ -52,12 +54,14 @@ def edited_subject(subject: Subject, edits: Collection[Edit], rebuild: Rebuild) 
 @unnoted()
 def with_values(design: Design, edits: Iterable[Edit], sources: Mapping[str, str]) -> Design | None:
     """Returns the design with other values; None where an edit changes more than values.  Raises InputError."""
-    if design.imported:
+    if design.imported or takes_names(design):
         return None
     known, by_path = _values(design), dict[Path, list[Edit]]()
     for edit in edits:
         paths = [path for place, path in known.get(edit.place.line, ()) if _lies_in(edit.place, place)]
         if not paths or not _OF_ALL.isdisjoint({step for path in paths for step in path}):
+            return None
+        if any(takes_part(design, _at(design, path[:2])) for path in paths if len(path) > 1):
             return None
         for path in paths:
             by_path.setdefault(path, []).append(edit)
@@ -79,6 +83,7 @@ def _with_values(design: Design, edits: Mapping[Path, Sequence[Edit]], sources: 
         check_together(after, reading)
     if reading.problems:
         raise InputError(reading.problems)
+    after = with_member_shares(after)
     return _in_boundaries(after) if after.boundaries else after
 
 
@@ -177,4 +182,5 @@ def _put(value: Any, path: Path, new: Any) -> Any:
 def _fits_alike(old: Any, new: Any) -> bool:
     """Returns whether no sum, comparison or name of the design can be told from the change of a value."""
     both = isinstance(old, Quantity) and isinstance(new, Quantity)
-    return both and old.dimension == new.dimension and bool(old.high) == bool(new.high)
+    signs = ((bool(value.high), value.low < 0) for value in (old, new) if isinstance(value, Quantity))
+    return both and old.dimension == new.dimension and len({*signs}) == 1

@@ -8,6 +8,7 @@ from coherence.base.units import ONE
 from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Formula, Quantity, Word, either, key, mapping, record
 from coherence.language.value_kinds import (
+    AMOUNT,
     ANY_QUANTITY,
     CARRIES,
     DURATION,
@@ -39,7 +40,7 @@ class Component(Record):
         MEMBERS, means="how many members it has, all alike", without="a loop writes it, or it is asked for"
     )
     count: Quantity | None = key(
-        ANY_QUANTITY, means="how many units of a capacity it is; its name is then a counter (`4 cpu`)",
+        AMOUNT, means="how many units of a capacity it is; its name is then a counter (`4 cpu`)",
         without="it is no capacity",
     )  # fmt: skip
     needs: dict[str, Quantity] | Quantity | None = key(

@@ -203,7 +203,8 @@ def _what(dimension: Dimension | None, low: Fraction | int | None, *, positive: 
 
 
 ANY_QUANTITY = quantity()
-_TABLE_OF_NEEDS = mapping(ANY_QUANTITY)
+AMOUNT = quantity(low=0)
+_TABLE_OF_NEEDS = mapping(AMOUNT)
 _NAMED_NEED = re.compile(rf"({units.NUMBER}(?:\s*\.\.\s*{units.NUMBER})?)\s+([a-z][a-z0-9_]*)")
 
 
@@ -213,7 +214,7 @@ def _read_needs(node: Node, reading: Reading) -> dict[str, Quantity] | Quantity 
         return _TABLE_OF_NEEDS.read(node, reading)
     match = _NAMED_NEED.fullmatch(node.text.strip()) if isinstance(node, Scalar) else None
     if match is None or match[2] in units.UNITS or not isinstance(node, Scalar):
-        return ANY_QUANTITY.read(node, reading)
+        return AMOUNT.read(node, reading)
     meant = did_you_mean(match[2], units.UNITS.keys() - {"rad"}) if match[2].isalpha() else ""  # nobody holds angles
     if meant and match[2] not in reading.resources:
         remedy = f"{meant}, or write `needs: {{{match[2]}: {match[1]}}}` where it is a resource"
@@ -222,13 +223,13 @@ def _read_needs(node: Node, reading: Reading) -> dict[str, Quantity] | Quantity 
     at = node.place
     end = at.column + len(match[1]) if at.line == at.end_line and not node.quoted else at.end_column
     amount = Scalar(match[1], Place(at.file, at.line, at.column, at.end_line, end))
-    value = parse_quantity(amount, reading, None)
+    value = AMOUNT.read(amount, reading)
     return {match[2]: value} if value is not None else None
 
 
 NEEDS: Kind[dict[str, Quantity] | Quantity] = Kind(
     _read_needs,
-    {"anyOf": [dict(_TABLE_OF_NEEDS.schema), dict(ANY_QUANTITY.schema)]},
+    {"anyOf": [dict(_TABLE_OF_NEEDS.schema), dict(AMOUNT.schema)]},
     "a quantity (`4 cpu`), or for each name one",
 )
 
@@ -308,9 +309,9 @@ VALUE: Kind[Quantity | Formula | Word] = Kind(
 
 
 def _read_members(node: Node, reading: Reading) -> Quantity | Formula | Word | None:
-    """Returns how many members there are; a part of one is none."""
+    """Returns how many members there are; a part of one is none, and fewer than none there never are."""
     value = VALUE.read(node, reading)
-    if isinstance(value, Quantity) and any(end.denominator != 1 for end in (value.low, value.high)):
+    if isinstance(value, Quantity) and (value.low < 0 or {value.low.denominator, value.high.denominator} != {1}):
         reading.problem(value.place, f"'{value.text}' is no number of members", "it counts: write for example 8")
         return None
     return value

@@ -6,7 +6,7 @@ from coherence.base.places import Place
 from coherence.base.records import Record, plain
 from coherence.base.units import ONE
 from coherence.language.schema_kinds import Formula, Quantity, Word, either, key, listing, mapping, record
-from coherence.language.value_kinds import ANY_QUANTITY, DURATION, TEXT, VALUE, quantity, word
+from coherence.language.value_kinds import AMOUNT, DURATION, TEXT, VALUE, quantity, word
 from coherence.language.words import CASES, CONSTANT, NOTE
 
 LAWS = ("constant", "exponential", "gamma", "hyperexponential", "lognormal", "uniform")
@@ -15,7 +15,7 @@ LAWS = ("constant", "exponential", "gamma", "hyperexponential", "lognormal", "un
 class Burst(Record):
     """A rate that lasts a while and comes back."""
 
-    rate: Quantity | None = key(ANY_QUANTITY, means="the rate while it lasts, instead of the workload's", required=True)
+    rate: Quantity | None = key(AMOUNT, means="the rate while it lasts, instead of the workload's", required=True)
     lasts: Quantity | None = key(DURATION, also="duration for", means="how long a burst lasts", required=True)
     every: Quantity | None = key(
         DURATION, also="period interval", means="the time from one burst to the next", without="there is one"
@@ -31,15 +31,15 @@ class Spread2(Record):
 
     exclusive = ("cv", "quantiles")
 
-    mean: Quantity | None = key(ANY_QUANTITY, means="the mean, in its unit", required=True)
+    mean: Quantity | None = key(AMOUNT, means="the mean, in its unit", required=True)
     cv: Quantity | None = key(
         quantity(ONE, low=0), means="the coefficient of variation: standard deviation over mean",
         without="the law or the quantiles say it, else 1",
     )  # fmt: skip
-    max: Quantity | None = key(ANY_QUANTITY, means="the largest value: what is longer is cut to it", without="no end")
+    max: Quantity | None = key(AMOUNT, means="the largest value: what is longer is cut to it", without="no end")
     law: Word | None = key(word(*LAWS), means="the family of the distribution", without="gamma, of this mean and `cv`")
     quantiles: dict[str, Quantity] | None = key(
-        mapping(ANY_QUANTITY, names=False), without="the law says it",
+        mapping(AMOUNT, names=False), without="the law says it",
         means="measured values that such a share does not exceed, from `0 %` to `100 %`, straight between them",
     )  # fmt: skip
 
@@ -47,7 +47,7 @@ class Spread2(Record):
 class Switch(Record):
     """One rate of arrivals that come at several in turn, and how long it lasts on average (exponential)."""
 
-    rate: Quantity | None = key(ANY_QUANTITY, means="the rate while it lasts", required=True)
+    rate: Quantity | None = key(AMOUNT, means="the rate while it lasts", required=True)
     lasts: Quantity | None = key(DURATION, means="how long it lasts on average (exponential)", required=True)
 
 
@@ -75,7 +75,7 @@ class Workload(Record):
     name: str
     place: Place = plain(compare=False)
     rate: Quantity | None = key(
-        ANY_QUANTITY,
+        AMOUNT,
         means="how many come per time (`120 req/s`)",
         without="it is asked for where an answer rests on it",
     )
@@ -85,23 +85,23 @@ class Workload(Record):
     )  # fmt: skip
     burst: Burst | None = key(record(Burst), means="a higher rate that lasts a while and comes back", without="none")
     service: Spread2 | Quantity | None = key(
-        either(record(Spread2), ANY_QUANTITY),
+        either(record(Spread2), AMOUNT),
         also="service_time duration",
         means="the time that one member works for one request",
         without="it is asked for where an answer rests on it",
     )  # fmt: skip
     tokens: Spread2 | Quantity | None = key(
-        either(record(Spread2), ANY_QUANTITY), means="the tokens of a request, prompt and answer together",
+        either(record(Spread2), AMOUNT), means="the tokens of a request, prompt and answer together",
         without="`prompt` and `answer` say it",
     )  # fmt: skip
     prompt: Spread2 | Quantity | None = key(
-        either(record(Spread2), ANY_QUANTITY), means="the tokens of its prompt", without="it is asked for by a server"
+        either(record(Spread2), AMOUNT), means="the tokens of its prompt", without="it is asked for by a server"
     )
     answer: Spread2 | Quantity | None = key(
-        either(record(Spread2), ANY_QUANTITY), means="the tokens of its answer", without="it is asked for by a server"
+        either(record(Spread2), AMOUNT), means="the tokens of its answer", without="it is asked for by a server"
     )
     prefix: Quantity | None = key(
-        ANY_QUANTITY, means="the tokens that all its prompts begin with, which a prefix cache keeps", without="0"
+        AMOUNT, means="the tokens that all its prompts begin with, which a prefix cache keeps", without="0"
     )
     residence: Spread2 | Quantity | None = key(
         either(record(Spread2), DURATION), means="how long a request holds memory", without="its `service`"

@@ -19,6 +19,7 @@ from coherence.findings.finding import Edit
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design
 from coherence.language.reading import read_text
+from tests.case_files import CASES, cases
 from tests.draws import few
 
 FILE = "design.yaml"
@@ -37,6 +38,7 @@ loops:
     target: {signal: back.used, setpoint: 70 %, sensor: [scrape 30 s, mean 2 min]}
     trigger: back.used > 5 and back.share < 9
     actuation: {signal: back.copies, bounds: [1, 88]}
+limits: {gone: {counts: back.ejected, at_most: 44 %}}
 promises: {soon: after back.answer starts then back.answer ends within 3 s}
 """
 
@@ -60,7 +62,7 @@ def read_after(*edits: Edit, text: str = TEXT) -> Design:
         ("20 s", "17.3 s"), ("unlimited", "2 min"), ("23", "4"), ("5 req/s .. 9 req/s", "7 req/s"),
         ("1 s .. 2 s", "3 s"), ('"20 %"', '"30 %"'), ("30 s", "7 s"), ("> 5", "> 12"), ("70 %", "0 %"),
         ("5 and back.share < 9", "5 and back.share < 1 or back.used < 2"), ("within 3 s", "within 9 s"),
-        ("88", "unset"),
+        ("88", "unset"), ("44 %", "77 %"), ("44 %", "1"),
     ],
 )  # fmt: skip
 def test_another_value_gives_the_design_of_the_edited_text(old: str, new: str) -> None:
@@ -149,14 +151,18 @@ def outcome(text: str) -> Design | None:
         return None
 
 
-TEXTS = st.sampled_from(SPECS).map(lambda path: path.read_text(encoding="utf-8")) | st.integers(0, 9).map(
-    lambda seed: large(20, seed=seed)
+TEXTS = (
+    st.sampled_from(SPECS).map(lambda path: path.read_text(encoding="utf-8"))
+    | st.integers(0, 9).map(lambda seed: large(20, seed=seed))
+    | st.sampled_from([case for case in cases(CASES) if not (case.manifests or case.signals)]).map(
+        lambda case: case.text
+    )
 )
 
 
 @pytest.mark.slow
 @settings(max_examples=few(150), deadline=None)
-@given(TEXTS, st.data())
+@given(TEXTS.filter(lambda text: outcome(text) is not None), st.data())
 def test_any_number_of_a_design_is_edited_as_its_text(text: str, data: st.DataObject) -> None:
     match = data.draw(st.sampled_from([m for m in NUMBER.finditer(text) if m.start() > text.index("\n")]))
     line, column = text[: match.start()].count("\n") + 1, match.start() - text.rfind("\n", 0, match.start())

@@ -32,7 +32,7 @@ def test_a_role_is_one_of_those_that_are_understood() -> None:
         component("takes: {cook: 1 s}, roles: {cook: cooking}")
 
 
-@pytest.mark.parametrize("copies", ["8.5", "15/16", "2 .. 8.5"])
+@pytest.mark.parametrize("copies", ["8.5", "15/16", "2 .. 8.5", "-4", "-1 .. 3"])
 def test_a_part_of_a_member_is_refused(copies: str) -> None:
     with pytest.raises(InputError, match="is no number of members"):
         component(f"copies: {copies}")
