@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from coherence.language.design import Component
@@ -34,6 +35,19 @@ def room_in_places(facts: DesignFacts, component: Component, count: int) -> Room
     if held or (there.musts and not (rules and placement(there, count, count + 1).verdict == NONE)):
         return Room(None, f"which place takes one more of {component.name}")
     return Room(True, "", PLACES, left, Fraction(1), place=where)
+
+
+def fewer_fit(facts: DesignFacts, component: Component, count: int, numbers: Mapping[str, int]) -> bool:
+    """Decides whether fewer than so many members fit, however they are led, on so many places of each entry."""
+    try:
+        there = cluster(facts, component.name, numbers=numbers, soft=False)
+    except NeedsError:
+        return not any(numbers.get(name, 1) for name in facts.design.places)
+    if any(site.adder for site in there.sites):
+        return False
+    if there.full is not None and there.full < count:
+        return True
+    return bool(there.musts) and 0 < count <= MOST_MEMBERS and placement(there, count, count).verdict == CERTAIN
 
 
 def rules_for(facts: DesignFacts, component: Component) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs.room_in_places import room_in_places
+from coherence.verify.jobs.room_in_places import fewer_fit, room_in_places
 
 RULE = "placement: {web: [spread by zone <= 1]}"
 
@@ -35,3 +35,18 @@ def test_a_rule_may_forbid_the_place_that_is_left(second: int, expected: bool) -
 
 def test_what_a_place_does_not_state_is_missing() -> None:
     assert enough("a: {gpu: 8}, b: {zone: b}", 1) is None
+
+
+@given(st.integers(1, 5), st.integers(0, 5), st.integers(0, 9), st.integers(1, 8), st.booleans())
+def test_fewer_fit_where_the_places_that_are_left_take_fewer(
+    others: int, left: int, size: int, count: int, ruled: bool
+) -> None:
+    text = (
+        f"coherence: 1\ncomponents: {{web: {{copies: 9, needs: {{gpu: 2}}}}}}\n"
+        f"places: {{n: {{count: 5, gpu: {size}, lost: 1}}, m: {{count: {others}, gpu: 2}}}}\n"
+        + ("placement: {web: [at most 1 by node]}" if ruled else "")
+    )
+    subject = Subject(read_text(text, "case.yaml"))
+    each = min(size // 2, 1) if ruled else size // 2
+    fewer = fewer_fit(known(subject), subject.design.components["web"], count, {"n": left})
+    assert fewer is (each * left + others < count)

@@ -5,9 +5,10 @@ A rolling update goes on when it may take one copy away (the cap on `X.down`, ro
 extra (the cap on `X.extra` is at least 1) and there is room for one: of what a copy needs, of the devices of the tier
 that it runs on, of what the `claims` on them leave, where copies lie in places in one of these, under their rules.
 Every number of copies in the range is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the
-second to 1; where both are stated as 0, its API server rejects the update.  A promise `eventually X.old == 0` is kept
-where an update can go on, each new copy is ready some day (a probe that kills it before refutes that) and no further
-update begins.
+second to 1; where both are stated as 0, its API server rejects the update.  Copies that find no place while places are
+`lost` count as missing: where more of them are than may be, the update hangs until the places are back.  A promise
+`eventually X.old == 0` is kept where an update can go on, each new copy is ready some day (a probe that kills it before
+refutes that) and no further update begins.
 
 ## Why it hurts
 25 % of one copy rounds up to one extra and down to none away.  With every accelerator taken the extra one stays
@@ -159,6 +160,11 @@ class RolloutCase:
         return self.away < 1 and self.extra < 1
 
     @property
+    def may_go(self) -> int:
+        """Returns how many may be missing at once: where both caps are 0 Kubernetes lets one go."""
+        return 1 if self.both_zero else math.floor(self.away)
+
+    @property
     def goes_on(self) -> bool | None:
         if self.away >= 1 or self.both_zero:
             return True  # a copy may go; or both are 0 and Kubernetes lets one go
@@ -213,10 +219,22 @@ def _judged(
             lacks_number=open_[0].room.lacks_number,
         )
     else:
-        yield _proved(subject, rollout, cases, places)
+        from coherence.verify.patterns.limits import _missing_copies
+
+        sizes = tuple((case.copies, case.may_go) for case in cases)
+        update = _missing_copies.Update(rollout.thing, rollout.away, rollout.of, sizes, places[0])
+        missing = _missing_copies.answer(QUESTION, subject, facts, update)
+        assumed = _missing_copies.assumed(facts, rollout.thing)
+        yield missing if missing is not None else _proved(subject, rollout, cases, places, assumed)
 
 
-def _proved(subject: Subject, rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...]) -> Finding:
+def _proved(
+    subject: Subject,
+    rollout: Rollout,
+    cases: list[RolloutCase],
+    places: tuple[Place, ...],
+    of_places: tuple[str, ...],
+) -> Finding:
     zero = any(case.both_zero for case in cases)
     by_room = [case for case in cases if case.away < 1 <= case.extra and case.room.what != "places"]
     claims = [f"(or (>= {real(c.away)} 1.0) (< {real(c.extra)} 1.0) {c.room.claim})" for c in cases]
@@ -226,6 +244,7 @@ def _proved(subject: Subject, rollout: Rollout, cases: list[RolloutCase], places
         *([FENCEPOST] if zero else []),
         *(["the room left is usable by one more copy: it is not split over places"] if by_room else []),
         *dict.fromkeys(case.room.assumed for case in by_room if case.room.assumed),
+        *of_places,
     ]
     numbers: Numbers = {
         "fewest copies": (cases[0].copies, ""),
