@@ -55,6 +55,34 @@ def within_lives(design: Design, timer: Timer, period: FiringWindow, starts: str
             yield FiringWindow(first.window.earliest + life.away, None)  # a life may end right after a tick
 
 
+def across_lives(
+    design: Design, timer: Timer, period: FiringWindow, way: FiringWindow
+) -> tuple[FiringWindow, tuple[str, ...]]:
+    """Returns how far apart two ticks of a clock are, or what comes of them by a way, where it may begin anew between
+    them, and what that takes for granted; `period`: of those between which it does not.
+    """
+    first, lives = firing.firing(timer), list(_lives(design, timer)) if timer.every is not None else []
+    if first is None or not lives:
+        return period, ()
+    longest = period + first.window + way  # what a life ends with had begun, and is not counted
+    windows = [
+        FiringWindow(first.window.earliest + life.away, None if longest.latest is None else longest.latest + life.away)
+        for life in lives
+    ]
+    latest = first.window.latest
+    short = any(life.lasts is None or latest is None or life.lasts.earliest < latest for life in lives)
+    return orders.hull([period, *windows]), (f"{timer.name} fires before it begins anew",) * short
+
+
+def is_over_for_good(design: Design, timer: Timer) -> str:
+    """Returns the thing from whose start a clock counts, where its whole life ends and it does not say that it comes
+    back; or nothing.
+    """
+    component = _counted_from(design, timer)
+    ends = component is not None and whole_life(design, component.name) and comes_back(component) is not True
+    return component.name if component is not None and ends and not _begun_by_others(design, timer) else ""
+
+
 def unsaid_return(design: Design, timer: Timer) -> str:
     """Returns what ends and of which nothing says whether it comes back, where a clock counts from its start; or ""."""
     component = _counted_from(design, timer)

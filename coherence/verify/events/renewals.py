@@ -12,11 +12,12 @@ from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.verify.events import event_ways, graph
+from coherence.verify.events.clock_lives import across_lives, is_over_for_good
 from coherence.verify.events.graph import Causes, Chain, EventLink
 from coherence.verify.events.orders import Alternatives, EventOrder, hull, total
-from coherence.verify.events.periods import periods
+from coherence.verify.events.periods import brought_by, periods
 from coherence.verify.timers import firing
-from coherence.verify.timers.firing import FiringWindow
+from coherence.verify.timers.firing import NOW, FiringWindow
 
 
 @dataclass(frozen=True)
@@ -139,10 +140,10 @@ def until_again(design: Design, event: Event, since: Event, second: str, links_t
     first, begins = (graph.key_of(one, design) for one in (event, since))
     every = [_until(chain, first) for chain in event_ways.chains(begins, links_to)] if first != begins else [()]
     ways = [way for way in every if way is not None]
-    brought = (link for chain in event_ways.chains(first, links_to) for link in chain)
-    if not ways or event_ways.rounds(first, links_to) or not any(_repeats(design, link.cause) for link in brought):
+    brought = [first, *(link.cause for chain in event_ways.chains(first, links_to) for link in chain)]
+    if not ways or event_ways.rounds(first, links_to) or not any(_repeats(design, cause) for cause in brought):
         return ()  # what comes round by itself is meant as it follows
-    again = _comes_again(design, event, first, links_to)
+    again = _comes_again(design, event, first, links_to, design.timers[second.removesuffix(" fires")])
     runs = [chain[:1] for chain in event_ways.chains(second, links_to) if chain and chain[0].cause == begins]
     late = hull([total(way) for way in ways]).latest
     meets = any(ways) and (late is None or late >= again.window.earliest)
@@ -169,8 +170,11 @@ def _until(chain: Chain, event: str) -> Chain | None:
     return chain[: end + 1] if end is not None else None
 
 
-def _comes_again(design: Design, event: Event, key: str, links_to: Causes) -> EventLink:
-    """Returns the link from an event to the next time that it comes; what is missing where that is not known."""
+def _comes_again(design: Design, event: Event, key: str, links_to: Causes, waiting: Timer) -> EventLink:
+    """Returns the link from an event to the next time that it comes; what is missing where that is not known.
+
+    What a waiting timer ends takes its clocks with it; those of other things begin anew while it waits.
+    """
     renewal = _sent(design, event, links_to)
     if renewal is None or renewal.timer is None:
         return EventLink(
@@ -178,13 +182,32 @@ def _comes_again(design: Design, event: Event, key: str, links_to: Causes) -> Ev
         )
     sender = renewal.timer
     passed = [sender, *(design.timers[link.name] for link in renewal.way if link.kind == "timer")]
-    lifted = next((t.name for t in passed if t.unless is not None or t.misses is not None or t.sees is not None), "")
-    apart = FiringWindow(renewal.interval.earliest, None if lifted else renewal.interval.latest)
+    lifted = next((t.name for t in passed if any((t.unless, t.misses, t.sees, t.renew))), "")
+    interval, anew, over = _across_lives(design, renewal, sender, firing.ended_by(waiting))
+    needs = f"whether {lifted} fires each time" if lifted else f"`returns` of {over}, with which {sender.name} ends"
+    apart = FiringWindow(interval.earliest, None if lifted or over else interval.latest)
+    on_the_way = tuple(text for link in renewal.way for text in link.assumptions)
     return EventLink(
         "timer", sender.name, key, key, apart, rational(apart.earliest),
         "" if apart.latest is None else rational(apart.latest), (renewal.place,),
-        f"whether {lifted} fires each time" if lifted else "", (f"{sender.name} goes on",),
+        needs if lifted or over else "", (f"{sender.name} goes on", *anew, *on_the_way),
     )  # fmt: skip
+
+
+def _across_lives(
+    design: Design, renewal: Renewal, sender: Timer, ended: str
+) -> tuple[FiringWindow, tuple[str, ...], str]:
+    """Returns how far apart renewals are where the clock that they come of may begin anew between two, what that takes
+    for granted, and what ends with the clock for good; `ended`: what takes its clocks with it.
+    """
+    own, interval, anew, over = firing.lease(sender), renewal.interval, tuple[str, ...](), ""
+    late = own.window if own is not None and sender.every is None else NOW
+    for name in dict.fromkeys((sender.name, *brought_by(design, sender))):
+        clock = design.timers[name]
+        if clock.every is not None and (clock.start is None or clock.start.thing != ended):
+            interval, anew = across_lives(design, clock, interval, total(renewal.way) + late)
+            over = over or is_over_for_good(design, clock)
+    return interval, anew, over
 
 
 def _repeats(design: Design, event: str) -> bool:
