@@ -9,6 +9,7 @@ from coherence.language.words import STATES
 LOST, DRAINED = "lost", "drained"  # of places
 EXTRA, OF_UPDATES = STATES["extra"], ("rolling_update_surge", "rolling_update_unavailable")
 ELSEWHERE = "{} stands on no place that goes away"
+THERE = "no place of {} is gone meanwhile: those that find no place count as missing"
 UPDATED = "no update of {} takes members away meanwhile"
 
 
@@ -32,6 +33,12 @@ def things_on_places(design: Design) -> tuple[str, ...]:
     offered = {resource for given in design.places.values() for resource in given}
     held = (name for name, thing in design.components.items() if offered & set(needed(thing)))
     return tuple(dict.fromkeys((*design.placement, *held)))
+
+
+def unless_gone(design: Design, thing: str) -> tuple[str, ...]:
+    """Returns what is assumed where as many members may be missing as a cap or a budget lets go, and no more."""
+    on_places = thing in things_on_places(design)
+    return ((THERE if on_places else ELSEWHERE).format(thing),) if may_go(design) else ()
 
 
 def unmoved(design: Design, thing: str) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from coherence.verify.facts.limits import (
     place_of,
     raised,
 )
+from coherence.verify.facts.members_that_stay import unless_gone
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import with_ranges
 from coherence.verify.patterns.calls._lives import whole_life
@@ -134,6 +135,7 @@ def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
             where,
             _of(facts, limit),
             arithmetic(numbers, certificate=script),
+            assumptions=unless_gone(facts.design, thing),
         )
 
 

@@ -15,13 +15,11 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Limit
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.facts.members_that_stay import ELSEWHERE, LOST, may_go, things_on_places
+from coherence.verify.facts.members_that_stay import LOST, may_go, things_on_places
 from coherence.verify.jobs.losses import going_by_entry, stated_losses
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.room_in_places import fewer_fit
 from coherence.verify.patterns.writers._pair import Numbers
-
-THERE = "no place of {} is gone while it is updated"
 
 
 @dataclass(frozen=True)
@@ -33,13 +31,6 @@ class Update:
     of: tuple[str, ...]
     sizes: tuple[tuple[int, int], ...]
     place: Place
-
-
-def assumed(facts: DesignFacts, thing: str) -> tuple[str, ...]:
-    """Returns what a proof takes for granted of places that go."""
-    if not may_go(facts.design):
-        return ()
-    return ((THERE if thing in things_on_places(facts.design) else ELSEWHERE).format(thing),)
 
 
 def answer(question: Question, subject: Subject, facts: DesignFacts, update: Update) -> Finding | None:

@@ -6,7 +6,8 @@ extra (the cap on `X.extra` is at least 1) and there is room for one: of what a 
 that it runs on, of what the `claims` on them leave, where copies lie in places in one of these, under their rules.
 Every number of copies in the range is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the
 second to 1; where both are stated as 0, its API server rejects the update.  Copies that find no place while places are
-`lost` count as missing: where more of them are than may be, the update hangs until the places are back.  A promise
+`lost` count as missing: where more of them are than may be, the update hangs until the places are back.  Where an
+extra copy never has room, the proof says that one goes first each time.  A promise
 `eventually X.old == 0` is kept where an update can go on, each new copy is ready some day (a probe that kills it before
 refutes that) and no further update begins.
 
@@ -52,6 +53,7 @@ from coherence.language.sentences import Promise
 from coherence.language.words import STATES
 from coherence.verify.facts.design_facts import STARTED, DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
+from coherence.verify.facts.members_that_stay import unless_gone
 from coherence.verify.jobs.capacity import Room, room_for_one, room_on_tier, supplies
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -224,7 +226,7 @@ def _judged(
         sizes = tuple((case.copies, case.may_go) for case in cases)
         update = _missing_copies.Update(rollout.thing, rollout.away, rollout.of, sizes, places[0])
         missing = _missing_copies.answer(QUESTION, subject, facts, update)
-        assumed = _missing_copies.assumed(facts, rollout.thing)
+        assumed = unless_gone(facts.design, rollout.thing)
         yield missing if missing is not None else _proved(subject, rollout, cases, places, assumed)
 
 
@@ -252,9 +254,21 @@ def _proved(
         "may be extra": (cases[0].extra, ""),
     }
     evidence = arithmetic(numbers, certificate=Certificate(claim=f"(and true {' '.join(claims)})").script())
-    message = f"an update of {rollout.thing} can always go on"
+    message = f"an update of {rollout.thing} can always go on{_without_surge(rollout, cases)}"
     also, names = (promise.place.labelled("so this is kept") for promise in done), (promise.name for promise in done)
     return QUESTION.proved(message, (*places, *also), (*rollout.of, *names), evidence, assumptions=assumptions)
+
+
+def _without_surge(rollout: Rollout, cases: list[RolloutCase]) -> str:
+    """Returns, in words, that no extra copy ever has room, so that one is taken away first each time."""
+    with_extra = [case for case in cases if case.extra >= 1]
+    if rollout.surge is None or not with_extra or any(case.room.enough is not False for case in with_extra):
+        return ""
+    room = with_extra[0].room
+    why = f"{room.left_text} {room.what} left and one copy needs {room.need_text}"
+    return (
+        f", one copy taken away first: {rollout.surge.name} never lets an extra one start ({why})" if room.sure else ""
+    )
 
 
 def _is_end(promise: Promise, thing: str) -> bool:
