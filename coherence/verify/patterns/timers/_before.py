@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 
 from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Step
 from coherence.language.design import Design, Timer
 from coherence.language.sentences import Event, Promise
 from coherence.verify.events import event_ways, graph, orders
-from coherence.verify.events.graph import Chain
+from coherence.verify.events.graph import Causes, Chain
 from coherence.verify.events.orders import Alternatives, EventOrder
 from coherence.verify.timers.firing import action_of
 from coherence.verify.timers.removals import HUNG, LOADED
@@ -81,9 +82,49 @@ def _pairs(design: Design) -> Iterator[OrderPromise]:
         activities = all(_is_activity(event, design) for event in (promise.first, promise.second))
         if activities or first in causes or second in causes:
             armed = second.removesuffix(" fires") in design.timers  # its round begins with what it runs from
-            every = orders.alternatives(first, second, causes, armed=armed)
+            every = _compared(design, first, second, causes, armed=armed)
             followed = len(event_ways.chains(second, causes)) == 1
             yield OrderPromise(promise, first, second, every, activities, followed)
+
+
+def _compared(design: Design, first: str, second: str, causes: Causes, *, armed: bool) -> Alternatives:
+    """Returns every comparison of two events.
+
+    Two timers that one event starts and one event renews count from the last that came, which is the same for both.
+    """
+    for names in _renewed_alike(design):
+        alone = _counted_from_the_last(design, names, causes)
+        every = orders.alternatives(first, second, alone, armed=armed)
+        if every and all(order is not None and _of_both(order, names) for together in every for order in together):
+            return every
+    return orders.alternatives(first, second, causes, armed=armed)
+
+
+def _counted_from_the_last(design: Design, names: list[str], causes: Causes) -> Causes:
+    """Returns the links with some timers as they are after the last event that renews them all."""
+    alone = reduce(lambda links, name: graph.without_renewals(design.timers[name], links), names, causes)
+    renew = design.timers[names[0]].renew
+    assert isinstance(renew, Event)
+    last = f"{' and '.join(names)} count from the same last '{renew.text}'"
+    fires = {effect: alone[effect] for name in names if (effect := f"{name} fires") in alone}
+    return {**alone, **{effect: tuple(replace(link, assumptions=(*link.assumptions, last)) for link in links)
+                        for effect, links in fires.items()}}  # fmt: skip
+
+
+def _renewed_alike(design: Design) -> Iterator[list[str]]:
+    """Yields the names of timers that run from one event and are renewed by one."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for timer in design.timers.values():
+        if timer.start is not None and isinstance(timer.renew, Event):
+            keys = graph.key_of(timer.start, design), graph.key_of(timer.renew, design)
+            together.setdefault(keys, []).append(timer.name)
+    yield from (names for names in together.values() if len(names) > 1)
+
+
+def _of_both(order: EventOrder, names: list[str]) -> bool:
+    """Decides whether both ways of a comparison begin with a timer of these, and none of them comes later on one."""
+    begin = all(way and way[-1].kind == "timer" and way[-1].name in names for way in (order.first, order.second))
+    return begin and not any(link.name in names for way in (order.first, order.second) for link in way[:-1])
 
 
 def gentle(design: Design) -> Iterator[OrderPromise]:
