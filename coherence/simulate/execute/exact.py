@@ -21,7 +21,7 @@ from coherence.language.expressions.evaluate import NotExactError, evaluate, sho
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Interval, Model, SampledLoop, in_turn
 from coherence.simulate.execute.affine import clipped, plain
-from coherence.simulate.execute.history import History, HistoryEntry, frozen
+from coherence.simulate.execute.history import History, HistoryEntry, Landing, frozen, landing_key
 from coherence.simulate.execute.instants import (
     Action,
     Choices,
@@ -61,7 +61,7 @@ class Execution:
         self.memory = {loop.name: Memory() for loop in model.loops}
         refuse_lost_streaks(model)
         self.watch, self.longest = Memory(), longest_streak(model)
-        self.pending: list[tuple[Fraction, str, Num]] = []  # by time; at one time as they were written
+        self.pending: list[Landing] = []  # by time; at one time as they were written
         self.commanded = {path: self.values[path] for path in model.commands}
         self.flowing = {path: state.flow for path, state in model.states.items() if state.flow is not None}
         self.lookback: Lookback = lookback_of(model, self.values)
@@ -122,7 +122,7 @@ class Execution:
 
     def land_later(self, loop: SampledLoop, value: Num) -> None:
         """Keeps a command until it lands."""
-        bisect.insort(self.pending, (self.time + loop.lands, loop.signal, value), key=lambda entry: entry[0])
+        bisect.insort(self.pending, Landing((self.time + loop.lands, loop.signal, value)), key=lambda entry: entry[0])
 
     def next_time(self) -> Fraction:
         """Returns the next instant: a loop, a step, a landing, a stop of a flow, or a delayed change of one."""
@@ -322,14 +322,13 @@ class Execution:
             m.relative(self.time, loop, self.longest)
             for loop, m in zip(self.model.loops, self.memory.values(), strict=True)
         )
-        pending = tuple((at - self.time, path, plain(v)) for at, path, v in self.pending)
         to_come = tuple((at - self.time, path, plain(v)) for at, path, v in self.schedule)
         return (
             self.time % hyperperiod,
             frozen(self.values.values()),
             tuple(self.modes.values()),
             frozen(self.commanded.values()),
-            pending,
+            landing_key(self.pending, self.time),
             memory,
             self.watch.streaks(self.time, self.longest),
             self.history.key(self.time),
@@ -341,7 +340,8 @@ class Execution:
         dynamic = set(self.model.states) | set(self.model.commands)
         self.values = {k: change(k, v) if k in dynamic else v for k, v in self.values.items()}
         self.commanded = {k: change(f"commanded {k}", v) for k, v in self.commanded.items()}
-        self.pending = [(at, path, change(f"pending {n} {path}", v)) for n, (at, path, v) in enumerate(self.pending)]
+        landings = enumerate(self.pending)
+        self.pending = [Landing((at, path, change(f"pending {n} {path}", v))) for n, (at, path, v) in landings]
         self.history.map_numbers(self.time, dynamic, change)
         self.sums = {}
         self.course = self.motion.settle(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -43,6 +43,30 @@ class HistoryMark:
         return self is other or (
             isinstance(other, HistoryMark) and self.hashed == other.hashed and self.content == other.content
         )
+
+
+class Landing(tuple[Fraction, str, Num]):  # noqa: SLOT001  (it keeps its mark)
+    """A command that is still to land: when, on which signal, and its value.
+
+    `mark`: what is to come with it, hashed once, after the landing `before` it.
+    """
+
+    before: Landing | None = None
+    mark: HistoryMark | None = None
+
+
+def landing_key(pending: Sequence[Landing], now: Fraction) -> tuple[Any, ...]:
+    """Returns the commands that are still to land, with times relative to now: hashable."""
+    marks: list[HistoryMark] = []
+    before: Landing | None = None
+    for landing in pending:
+        if landing.mark is None or landing.before is not before:
+            at, path, value = landing
+            gap = at - before[0] if before is not None else None
+            landing.before, landing.mark = before, HistoryMark((gap, path, *frozen([value])))
+        marks.append(landing.mark)
+        before = landing
+    return (pending[0][0] - now, *marks) if pending else ()
 
 
 class History:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import random
 from fractions import Fraction
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherence.simulate.execute.affine import Affine
-from coherence.simulate.execute.history import History, HistoryMark, frozen
+from coherence.simulate.execute.history import History, HistoryMark, Landing, frozen, landing_key
 from coherence.simulate.execute.motion import Course
 
 
@@ -93,3 +95,25 @@ def test_numbers_that_move_are_mapped_by_name_and_others_stay() -> None:
 def test_gradients_are_left_out_of_what_is_compared() -> None:
     assert frozen([Affine(Fraction(2)), True, Fraction(1, 3)]) == frozen([Fraction(2), 1, Fraction(2, 6)])
     assert frozen([Fraction(2)]) != frozen([Fraction(3)])
+
+
+def relative(pending: list[Landing], now: Fraction) -> list[tuple[Fraction, str, Fraction]]:
+    return [(at - now, path, value) for at, path, value in pending]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_commands_to_land_are_alike_where_all_of_them_are_as_far_ahead(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311  (no secret)
+    seen: dict[object, list[tuple[Fraction, str, Fraction]]] = {}
+    pending: list[Landing] = []
+    for number in range(200):
+        now = Fraction(number, 2)
+        del pending[: sum(at <= now for at, *_ in pending)]
+        for path in ("a.x", "b.x"):
+            if draw.random() < 0.3:
+                landing = Landing((now + draw.choice((1, 2)), path, Fraction(draw.randint(0, 1))))
+                bisect.insort(pending, landing, key=lambda one: one[0])
+        copies = [Landing(landing) for landing in pending]
+        assert landing_key(pending, now) == landing_key(copies, now)  # whatever was marked before
+        assert seen.setdefault(landing_key(pending, now), relative(pending, now)) == relative(pending, now)
+    assert len(seen) == len({tuple(alike) for alike in seen.values()})
