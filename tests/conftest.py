@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from coherence.__main__ import COLLECT
 from tests.draws import few
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy, as the command line does it
@@ -43,6 +44,7 @@ def pytest_collection_finish() -> None:
     """Has no look for garbage walk through what was collected."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*COLLECT)  # as the command line has it
     gc.enable()
 
 
