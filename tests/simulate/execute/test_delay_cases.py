@@ -48,7 +48,7 @@ def traces(model: Model, unit: Fraction, count: int = 60) -> tuple[tuple[Fractio
     return tuple(values)
 
 
-@pytest.mark.parametrize("seed", seeds(2, 8))
+@pytest.mark.parametrize("seed", seeds(1, 8))
 def test_any_delay_gives_the_run_of_one_of_the_delays_that_stand_for_all(seed: int) -> None:
     random = Random(seed)  # noqa: S311
     low, high = sorted(Fraction(random.randint(0, 40), 3) for _ in range(2))

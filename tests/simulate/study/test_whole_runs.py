@@ -221,7 +221,7 @@ def a_case(seed: int) -> Iterator[tuple[Plain, dict[str, str], dict[str, tuple[s
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("part", seeds(2, 6))
+@pytest.mark.parametrize("part", seeds(1, 6))
 def test_verdicts_and_dates_are_those_of_a_plain_trace(part: int) -> None:
     for seed in range(part * DRAWS // 6, (part + 1) * DRAWS // 6):
         for plain, promises, conditions in a_case(seed):
@@ -276,7 +276,7 @@ def test_answers_to_conditions_are_late_where_a_plain_trace_says_so(part: int) -
     assert verdicts == {"held", "broken"}
 
 
-@pytest.mark.parametrize("part", seeds(2, 6))
+@pytest.mark.parametrize("part", seeds(1, 6))
 def test_readings_are_those_of_a_plain_trace(part: int) -> None:
     for seed in range(part * DRAWS // 6, (part + 1) * DRAWS // 6):
         for plain, _, _ in a_case(seed):

@@ -27,7 +27,7 @@ promises: {{room: always level <= {most}}}
 """
 
 
-@pytest.mark.parametrize("seed", seeds(4, 12))
+@pytest.mark.parametrize("seed", seeds(2, 12))
 def test_no_command_within_bounds_breaks_what_is_proved(seed: int) -> None:
     draw = Random(seed)  # noqa: S311
     proved = 0

@@ -25,7 +25,7 @@ promises: {{p: {promise}}}
     return decide(model, model.promises["p"], time_limit=10)
 
 
-@pytest.mark.parametrize("seed", seeds(2, 6))
+@pytest.mark.parametrize("seed", seeds(1, 6))
 def test_a_sum_breaks_its_promise_exactly_where_a_line_crosses_the_edge(seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311
     for _ in range(3):
@@ -76,7 +76,7 @@ promises: {{p: {promise}}}
     return decide(model, model.promises["p"], time_limit=10)
 
 
-@pytest.mark.parametrize("seed", seeds(2, 6))
+@pytest.mark.parametrize("seed", seeds(1, 6))
 def test_a_line_of_constants_comes_to_a_value_exactly_where_every_slope_leads_there(seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311
     for _ in range(3):
