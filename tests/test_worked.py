@@ -190,6 +190,7 @@ def settles(delay: int, start: int, hold: int = 0) -> bool:
     return found.still
 
 
+@pytest.mark.slow
 def test_which_starts_settle() -> None:
     assert [n for n in range(170, 235) if settles(1, n)] == list(range(181, 223))
     assert [n for n in range(170, 235) if settles(2, n)] == list(range(182, 223))

@@ -81,6 +81,7 @@ def test_hostile_words_are_shown_as_words(tmp_path: Path) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
 
 
+@pytest.mark.slow
 def test_a_page_without_names_has_none_of_them(tmp_path: Path) -> None:
     text = (SPECS / "retry-storm" / "design.yaml").read_text(encoding="utf-8")
     folder = tmp_path / "acme-storefront"

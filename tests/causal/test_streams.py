@@ -71,7 +71,7 @@ def week(seed: int, effect: float) -> Series:
     return Series(("x", "y"), np.column_stack([x, noise + effect * x]), 600.0)
 
 
-@pytest.mark.parametrize("effect", [0.0, 2.0])
+@pytest.mark.parametrize("effect", [0.0, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_a_day_that_two_signals_share_is_no_influence_in_a_stream(effect: float) -> None:
     """Without their days held, none of 40 intervals of no effect holds it."""
     misses = 0

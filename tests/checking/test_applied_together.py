@@ -90,6 +90,7 @@ def test_files_that_are_named_themselves_and_those_under_an_overlay_are_one_desi
 PATHS = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3).map("/".join)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(PATHS, st.sampled_from(["", "1", "2"]), min_size=1, max_size=8))
 def test_every_file_is_in_a_design_and_no_design_writes_an_object_twice(names: dict[str, str]) -> None:
     sets = groups({f"{path}.yaml": WEB % name for path, name in names.items()})

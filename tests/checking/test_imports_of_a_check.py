@@ -48,6 +48,7 @@ def test_a_policy_check_imports_little_that_it_does_not_use() -> None:
     assert len(idle) <= MOST_IDLE, "import what is not needed here where it is used"
 
 
+@pytest.mark.slow
 def test_a_check_of_loops_that_feed_back_loads_no_scipy() -> None:
     """It takes as long to load as such a check, and few answers need it."""
     design = ROOT / "specs" / "hpa-metric-lag" / "design.yaml"

@@ -47,6 +47,7 @@ def rows(text: str, options: Options) -> dict[str, EnvironmentRow]:
         return {row.name: row for row in sensitivity(before, after, options)}
 
 
+@pytest.mark.slow
 def test_each_kind_of_values_moves_its_own_figures() -> None:
     found = rows(TEXT, Options(select=("COH301", "COH211", "COH508"), verify_repairs=False))
     first = found["first"]

@@ -37,6 +37,7 @@ def made(*parameters: str, text: str = CALL) -> tuple[Beside, ...]:
     return beside(found, parameters, sources, lambda s: read_text(s["d"], "d"), OWN, time_limit=20)
 
 
+@pytest.mark.slow
 def test_the_share_that_is_followed_is_told_and_ascends() -> None:
     sources, shares = {"d": CALL}, list[float]()
     ranges = ("calls.0.per_try=100 ms:9 s", "calls.0.tries=2:3")

@@ -44,6 +44,7 @@ def test_an_overloaded_hop_has_no_tail() -> None:
     assert (tail.load, tail.p99) == (1.0, math.inf)
 
 
+@pytest.mark.slow
 def test_many_servers_wait_by_erlang() -> None:
     drawn, servers, rate = np.random.default_rng(3), 3, 2.4
     free, waits = np.zeros(servers), np.zeros(200_000)

@@ -38,6 +38,7 @@ def tries(x: Any, y: Any) -> object:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=few(100), deadline=None)
 @given(small, small, small, small)
 def test_a_computation_goes_the_same_way_where_what_was_written_down_holds(

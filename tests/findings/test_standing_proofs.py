@@ -316,6 +316,7 @@ def test_a_timer_whose_words_name_a_signal_takes_back_a_promise_about_it() -> No
     assert "timers.back" in fallen.message
 
 
+@pytest.mark.slow
 def test_a_limit_tried_for_a_conflict_is_not_read_by_the_proof_beside_it() -> None:
     """The broken promise is asked again with the limit turning away; the kept one is asked without it."""
     loop = "{timescale: {period: 10 s}, trigger: q.a > 1, actuation: {signal: a.run, law: step, by: 1, bounds: [0, 3]}}"

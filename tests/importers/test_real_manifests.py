@@ -70,6 +70,7 @@ def test_attempts_count_retries(attempts: int, tmp_path: Path) -> None:
     assert call.tries[0].place.column == 19
 
 
+@pytest.mark.slow
 def test_the_two_scalers_of_one_deployment_are_switched_off() -> None:
     files = [MANIFESTS / "hpa/production-stack-hpa-10.yaml", MANIFESTS / "keda/production-stack-scaledobject.yaml"]
     (finding,) = loud(check(*files).findings)

@@ -50,6 +50,7 @@ def test_the_map_over_delay_and_hold_down(design: Path, capsys: pytest.CaptureFi
     )["15 s", "60 s"] == "settles"  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_sweep_that_stopped_goes_on(
     design: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

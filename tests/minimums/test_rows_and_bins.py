@@ -26,6 +26,7 @@ def test_answers_of_followers_exceed_one_exactly_below_the_gap(lag: float, rate:
     assert peak(gap * 0.9, lag, rate) > 1 + 1e-9
 
 
+@pytest.mark.slow
 def test_an_answer_grows_along_a_row_with_a_smaller_gap() -> None:
     """Ten followers, each run by small steps: a swing of the first at the worst frequency is larger at the last."""
     lag, rate = 0.5, 0.4

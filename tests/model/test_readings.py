@@ -43,6 +43,7 @@ def test_what_is_divided_by_another_count_of_the_members_is_theirs() -> None:
     assert str(loop.measured) == str(elaborate(read_text(text.replace(", type: average", ""))).loops[0].measured)
 
 
+@pytest.mark.slow
 def test_a_sensor_shows_of_constants_what_they_are_and_of_what_varies_what_it_saw() -> None:
     text = SHARED.format(signal="q.total", total=1, setpoint="1", start=4, sensor="scrape 1 s, mean 60 s")
     promised = text.replace(", phase: 0 s", "") + "promises: {one: eventually_always web.pods == 1}\n"

@@ -55,6 +55,7 @@ def watched(spec: Spec, most: int) -> tuple[int, int]:
     return int(bounds[0].low), round(100 * setpoint.low)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 @trace_counts(100, parts=50, of=("kubernetes_hpa_default_metric",))
 def test_the_imported_loop_is_the_one_that_the_api_server_stores_and_acts_by_it(traces: int) -> None:
     rng = source(111)

@@ -208,6 +208,7 @@ def _replaced(text: str, replacement: dict[str, Any]) -> str:
     return text[:begin] + str(replacement["insertedContent"]["text"]) + text[end:]
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_is_valid(report: Report) -> None:

@@ -41,6 +41,7 @@ def test_designs_of_each_family_have_the_answer_of_a_list_of_all_cases(family: C
     assert answers & {"proved", "silent"}
 
 
+@pytest.mark.slow
 def test_each_promise_limit_and_timer_of_a_few_designs_has_an_answer_or_is_named() -> None:
     counts = Counter[str]()
     assert not list(unanswered(FAMILIES, range(15), counts, time_limit=1))

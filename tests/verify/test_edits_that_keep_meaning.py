@@ -45,12 +45,14 @@ def conflicts(text: str) -> set[tuple[str, frozenset[str]]]:
     return {(f.code, frozenset(f.of)) for f in findings(text) if f.verdict is Verdict.CONFLICT}
 
 
+@pytest.mark.slow
 @settings(max_examples=few(20), deadline=None)
 @given(designs(), st.sampled_from([Fraction(10), Fraction(1, 100), Fraction(3, 5), Fraction(7, 2), Fraction(10**6)]))
 def test_scaling_all_times_keeps_verdicts(drawn: Drawn, scale: Fraction) -> None:
     assert keys(drawn.text(scale=scale)) == keys(drawn.text())
 
 
+@pytest.mark.slow
 @settings(max_examples=few(20), deadline=None)
 @given(designs(), st.permutations(["zebra", "x", "again_and_again", "b2", "starting"]))
 def test_fresh_names_keep_findings(drawn: Drawn, fresh: list[str]) -> None:
@@ -59,6 +61,7 @@ def test_fresh_names_keep_findings(drawn: Drawn, fresh: list[str]) -> None:
     assert keys(renamed(text, names)) == keys(text, names)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(20), deadline=None)
 @given(designs())
 def test_the_order_of_entries_does_not_matter(drawn: Drawn) -> None:
@@ -104,6 +107,7 @@ def _line(text: str, at: int) -> str:
 TIGHTER = ("COH201", "COH202", "COH206", "COH207", "COH209")  # of these the tightened number is a budget
 
 
+@pytest.mark.slow
 @settings(max_examples=few(40), deadline=None)
 @given(designs(size=2), st.randoms(use_true_random=False))
 def test_a_tighter_budget_removes_no_conflict(drawn: Drawn, draw: random.Random) -> None:

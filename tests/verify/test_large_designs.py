@@ -75,6 +75,7 @@ def related(design: Design, one: str, other: str) -> bool:
         behind |= more
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from((10, 20, 50)))
 def test_pairs_are_counted_as_one_by_one(draw: random.Random, size: int) -> None:
@@ -153,6 +154,7 @@ def told(text: str) -> object:
         return {str(problem) for problem in error.problems}
 
 
+@pytest.mark.slow
 @settings(max_examples=few(40), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_an_edit_read_alone_gives_the_same_design(draw: random.Random) -> None:
@@ -205,6 +207,7 @@ def with_another_thing(text: str, draw: random.Random) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(40), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_pairs_after_an_edit_are_counted_as_of_the_whole_text(draw: random.Random) -> None:
@@ -245,6 +248,7 @@ def test_an_edit_asks_one_piece_again() -> None:
     assert sum(known is not before.pieces.get(names) for names, known in again.pieces.items()) == 1
 
 
+@pytest.mark.slow
 def test_a_deep_chain_is_no_exponent() -> None:
     start = time.process_time()
     text = chain(200)
@@ -281,6 +285,7 @@ def test_an_entry_that_names_an_anchor_elsewhere_is_asked_again() -> None:
     assert again.answers != before.answers
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_what_is_kept_with_an_entry_is_repaired_as_from_nothing(draw: random.Random) -> None:

@@ -29,6 +29,7 @@ from tests.watching.systems import Recorded, monitored, system
 WAITING = [{"system": "s", "state": "open", "time": 1.0, "kind": "DI", "of": "web", "since": 1.0, "message": "slower"}]
 
 
+@pytest.mark.slow
 def test_a_restart_loses_nothing(tmp_path: Path) -> None:
     rows = list(islice(scrapes(5, 0.2), 700))
     whole, _ = monitored(rows)

@@ -53,6 +53,7 @@ probability ( "wet grass" | rain ) {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "nodes", "arcs"),
     [

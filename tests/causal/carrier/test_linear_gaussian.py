@@ -87,6 +87,7 @@ def pgmpy_joint(carried: Carried, found: GaussianNetwork) -> tuple[Floats, Float
     return np.asarray(mean)[at], np.asarray(covariance)[np.ix_(at, at)]
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(st.integers(1, 8), st.integers(0, 2**31 - 1))
 def test_pgmpy_has_the_same_joint_distribution_and_comes_back_whole(size: int, seed: int) -> None:

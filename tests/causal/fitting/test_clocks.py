@@ -76,6 +76,7 @@ def test_what_two_signals_share_is_held_and_what_one_has_is_not() -> None:
     assert clocks_of(alone).seasons == ()
 
 
+@pytest.mark.slow
 def test_a_day_that_turns_on_and_off_within_an_hour_is_held_too() -> None:
     """Two signals are high in the same working hours of a week and do not touch each other."""
     hours = np.arange(1008) / 6 % 24
@@ -99,7 +100,7 @@ def working_hours(days: float, step: float, *, weekdays: bool) -> np.ndarray[tup
 
 
 @pytest.mark.parametrize(("count", "step", "weekdays"), [(2.0, 300.0, False), (7.0, 600.0, False), (7.0, 600.0, True)])
-@pytest.mark.parametrize("strength", [0.0, 2.0])
+@pytest.mark.parametrize("strength", [pytest.param(0.0, marks=pytest.mark.slow), 2.0])
 def test_hours_that_begin_at_once_are_held_too(count: float, step: float, weekdays: bool, strength: float) -> None:
     """Both signals rise by three of their standard deviations in working hours.
 
@@ -158,8 +159,10 @@ def drifting(kind: str, rng: np.random.Generator, rows: int) -> np.ndarray[tuple
     return np.asarray(slow[:, None] + rng.normal(0, 1, (rows, 2)), np.float64)
 
 
-@pytest.mark.parametrize("kind", ["trend", "walk", "trend and work"])
-@pytest.mark.parametrize("strength", [0.0, 2.0])
+@pytest.mark.parametrize(
+    "kind", ["trend", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("walk", "trend and work"))]
+)
+@pytest.mark.parametrize("strength", [pytest.param(0.0, marks=pytest.mark.slow), 2.0])
 def test_what_drifts_for_days_is_given_no_day(kind: str, strength: float) -> None:
     """Its mean day ended at each midnight in all signals alike: half of the intervals of trends missed."""
     misses = 0

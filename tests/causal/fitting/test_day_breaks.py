@@ -63,6 +63,7 @@ def test_missing_hours_and_short_or_constant_records_are_no_error() -> None:
     assert day_breaks(Series(("x",), np.zeros((600, 1)), STEP)) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.0, 2.0])
 def test_signals_of_the_same_working_hours_are_no_causes_where_clocks_change(strength: float) -> None:
     """With one mean day over both shapes 40 of 40 intervals miss."""

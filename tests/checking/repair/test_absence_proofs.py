@@ -149,6 +149,7 @@ def test_a_step_against_what_is_read_is_proved_and_a_step_with_it_is_not(by: int
     assert bool(proofs) == (not away)
 
 
+@pytest.mark.slow
 def test_loops_that_settle_do_so_beside_a_loop_that_writes_nothing() -> None:
     text = (
         f"{HEAD}workload: {{web: {{rate: 300 req/s}}}}\n"

@@ -97,6 +97,7 @@ def test_of_an_edited_design_no_repairs_are_searched(monkeypatch: pytest.MonkeyP
     assert repairs_are_asked()
 
 
+@pytest.mark.slow
 def test_a_change_after_which_the_question_is_silent_is_a_candidate() -> None:
     found = repaired(
         "coherence: 1\ncomponents: {node: {cpu: 8}, app: {asked: 15, usage: app.asked / (node.n * node.cpu)}}\nloops:\n"

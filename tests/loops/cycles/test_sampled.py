@@ -111,7 +111,7 @@ def test_a_tank_without_inflow_rests() -> None:
     assert np.ptp(cycle.ranges["tank.level"]) == 0
 
 
-@pytest.mark.parametrize(("gain", "rests"), [("0.6", True), ("1.1", False)])
+@pytest.mark.parametrize(("gain", "rests"), [("0.6", True), pytest.param("1.1", False, marks=pytest.mark.slow)])
 def test_numbers_that_grow_long_go_on_in_floats(gain: str, rests: bool) -> None:
     """A law that multiplies makes numbers longer at every sample; one swings without a lap of whole samples."""
     text = f"""coherence: 1

@@ -47,7 +47,7 @@ def test_what_every_rule_sets_to_one_value_settles() -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"below": "85"}, {"up": "by: p - 40"}, {"more": ", hold_down: 5 s"}],
+    [pytest.param({"below": "85"}, marks=pytest.mark.slow), {"up": "by: p - 40"}, {"more": ", hold_down: 5 s"}],
     ids=["the other way is taken", "steps that are computed", "a window"],
 )
 def test_no_proof_without_its_premises(changed: dict[str, str]) -> None:

@@ -239,6 +239,7 @@ loops:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gain", "start"),
     [

@@ -40,6 +40,7 @@ def response(lap: OpenedLap, z: complex) -> np.ndarray:
     return np.asarray(c @ np.linalg.solve(z * np.eye(len(a)) - a, b) + d)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(st.data())
 def test_every_loop_is_the_one_that_its_margins_are_of(data: st.DataObject) -> None:
@@ -100,6 +101,7 @@ loops:
 """
 
 
+@pytest.mark.slow
 def test_all_sides_of_a_kink_are_cut_alike() -> None:
     """Below 5 the law sees nothing but its own command; it carries that on, as it does above, and L is nothing."""
     analysis = analyze(FLAT_BELOW)

@@ -242,6 +242,7 @@ matrices = st.integers(1, 5).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(polynomials)
 @settings(max_examples=few(60), deadline=None)
 def test_dominant_root_is_a_root_and_none_is_larger(polynomial: Coefficients) -> None:
@@ -265,6 +266,7 @@ def test_bound_is_certified_and_close(matrix: list[list[Fraction]]) -> None:
     assert max(abs(eigenvalues)) <= float(bound) * 1.01 + 0.01
 
 
+@pytest.mark.slow
 @given(matrices, st.sampled_from([Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**12)]))
 @settings(max_examples=few(40), deadline=None)
 def test_tolerance_of_the_bound(matrix: list[list[Fraction]], tolerance: Fraction) -> None:
@@ -274,6 +276,7 @@ def test_tolerance_of_the_bound(matrix: list[list[Fraction]], tolerance: Fractio
     assert bound * (1 - tolerance) <= exact * (1 + Fraction(1, 10**20))
 
 
+@pytest.mark.slow
 @given(matrices)
 @settings(max_examples=few(50), deadline=None)
 def test_the_verdict_foretells_the_run(matrix: list[list[Fraction]]) -> None:

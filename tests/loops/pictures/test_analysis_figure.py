@@ -138,6 +138,7 @@ def test_a_panel_without_a_curve_is_named() -> None:
     assert notes == ["nothing to draw: root locus"]
 
 
+@pytest.mark.slow
 def test_loci_that_are_not_drawn_are_not_spoken_of() -> None:
     net = network([Block(f"s{k}", (0.05,), (1.0, 0.0), 10.0) for k in range(5)],
                   [Coupling(f"s{k}", f"s{k}", -1) for k in range(5)])  # fmt: skip

@@ -123,6 +123,7 @@ def test_a_range_of_latencies_is_that_of_the_floor() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_switch_that_adds_lowers_an_all_reduce() -> None:
     """Without it each pod is told 2 x 1/2 over its uplink; with it the pod's own sum comes over it once."""
     plain = one(pods(uplink=25), "all_reduce_fabric")

@@ -44,6 +44,7 @@ def fabrics(draw: st.DrawFn, *, members: int = 4, switches: int = 2, alike: bool
     return fabric(shares, wires)
 
 
+@pytest.mark.slow
 @LAW
 @given(fabrics())
 def test_the_minimum_is_the_worst_of_all_cuts_and_the_cut_adds_up(made: Fabric) -> None:
@@ -59,6 +60,7 @@ def test_trees_attain_the_minimum_and_no_executed_trees_beat_it(made: Fabric) ->
     assert executed(made, trees(made)) == all_gather(made).time
 
 
+@pytest.mark.slow
 @LAW
 @given(fabrics(alike=True), st.data())
 def test_wires_of_one_way_are_met_exactly_too(made: Fabric, data: st.DataObject) -> None:
@@ -74,6 +76,7 @@ def test_wires_of_one_way_are_met_exactly_too(made: Fabric, data: st.DataObject)
     assert all_gather(back).time == max(cut.time for cut in every_cut(back))
 
 
+@pytest.mark.slow
 @LAW
 @given(fabrics(), st.randoms(use_true_random=False))
 def test_random_trees_never_beat_the_minimum(made: Fabric, chance: Any) -> None:
@@ -101,6 +104,7 @@ def _random_tree(made: Fabric, root: str, data: Fraction, chance: Any) -> Tree:
     return Tree(root, data, tuple(paths))
 
 
+@pytest.mark.slow
 @LAW
 @given(fabrics(members=6, switches=3, alike=True))
 def test_one_member_of_each_kind_decides(made: Fabric) -> None:
@@ -115,6 +119,7 @@ def test_members_that_count_as_alike_have_the_same_cut(made: Fabric) -> None:
     assert len(representatives(made)) >= len(apart)
 
 
+@pytest.mark.slow
 @LAW
 @given(fabrics(members=3), st.data())
 def test_demands_prices_prove_what_routes_take(made: Fabric, data: st.DataObject) -> None:
@@ -129,6 +134,7 @@ def test_demands_prices_prove_what_routes_take(made: Fabric, data: st.DataObject
         assert found.most >= crossing / rate
 
 
+@pytest.mark.slow
 @LAW
 @given(fabrics(), st.data())
 def test_any_prices_are_a_floor(made: Fabric, data: st.DataObject) -> None:

@@ -121,6 +121,7 @@ def test_two_tanks_with_overflow_and_a_float_valve() -> None:
     agrees(run, followed([0, 0], phases, kinks[3] - 1e-9), ["up.h", "down.h"], kinks[3] - 1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.floats(0.1, 0.9), st.floats(0, 20))
 def test_a_nonlinear_queue_relaxes_as_scipy_says(load: float, start: float) -> None:
@@ -252,6 +253,7 @@ c: {{state: "z' = (2 if abs(a.x - b.y) > 3 else floor({at} / 2)) / 1 s", from: 0
 """
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(*(st.integers(1, 5) for _ in range(4)), st.integers(-4, 4), st.integers(-4, 4), st.integers(-2, 2))
 def test_piecewise_linear_runs_are_the_exact_ones(

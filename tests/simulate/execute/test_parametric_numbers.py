@@ -95,6 +95,7 @@ def of_two(x: Any, y: Any, a: Fraction, b: Fraction) -> list[Any]:
     return [math.floor(7 * three), math.ceil(two / 3), int(three > two), int(one == b), int(x * one / y >= a)]
 
 
+@pytest.mark.slow
 @given(small, small, sides, sides)
 def test_values_of_two_parameters_are_those_of_plain_numbers(
     a: Fraction, b: Fraction, x: Fraction, y: Fraction
@@ -103,6 +104,7 @@ def test_values_of_two_parameters_are_those_of_plain_numbers(
     assert of_two(*decisions.parameters(), a, b) == of_two(x, y, a, b)
 
 
+@pytest.mark.slow
 @given(small, small, signed, signed, st.lists(st.tuples(signed, signed), max_size=12))
 def test_where_all_signs_hold_two_parameters_decide_alike(
     a: Fraction, b: Fraction, x: Fraction, y: Fraction, others: list[tuple[Fraction, Fraction]]

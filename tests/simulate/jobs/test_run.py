@@ -282,6 +282,7 @@ def test_a_long_pause_makes_the_watchdog_kill() -> None:
     assert len(kills) == np.sum(ended > 1800 * SECOND) < len(run.steps.pauses)
 
 
+@pytest.mark.slow
 def test_a_patient_watchdog_never_kills() -> None:
     run = paused(uniform(300.0, 600.0), 1800.0)
     assert not run.losses
@@ -472,6 +473,7 @@ def test_every_account_sums_exactly(job: JobProgram, seed: int, until: float) ->
     assert run.end <= ticks(until)
 
 
+@pytest.mark.slow
 @given(jobs(), st.integers(0, 5))
 @settings(max_examples=few(20), deadline=None)
 def test_the_same_seed_gives_the_same_run(job: JobProgram, seed: int) -> None:
@@ -480,6 +482,7 @@ def test_the_same_seed_gives_the_same_run(job: JobProgram, seed: int) -> None:
     assert blame(one) == blame(two)
 
 
+@pytest.mark.slow
 @given(jobs(), st.integers(0, 5))
 @settings(max_examples=few(20), deadline=None)
 def test_a_longer_look_begins_with_the_shorter(job: JobProgram, seed: int) -> None:

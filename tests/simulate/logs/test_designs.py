@@ -115,6 +115,7 @@ def test_the_time_of_second_nought_is_told() -> None:
 READINGS = st.lists(st.tuples(st.integers(1, 300), st.fractions(0, 3, max_denominator=100)), min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @given(READINGS.map(sorted), st.integers(0, 400))
 def test_a_reading_stands_until_the_age_of_the_next(readings: list[tuple[int, Fraction]], age: int) -> None:
     """Before the first reading the first one stands; shares with no end in decimals are written to ten digits."""

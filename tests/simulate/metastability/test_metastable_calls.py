@@ -91,6 +91,7 @@ def test_retries_that_just_fill_the_capacity_keep_a_backlog(
     assert found.collapses
 
 
+@pytest.mark.slow
 def test_a_backlog_that_is_not_followed_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pause of 1 s is cut before it settles: whether it collapses is open, and longer ones settle no sooner."""
     settled = smallest_pause(HALF_LOAD)
@@ -244,7 +245,7 @@ def test_requests_recover_when_the_fluid_does(name: str) -> None:
     assert sum(times) / len(times) == pytest.approx(course(call, PAUSE).recovery, rel=0.2)
 
 
-@pytest.mark.parametrize("tries", [2, 3])
+@pytest.mark.parametrize("tries", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_noise_escapes_as_the_chain_says(tries: int) -> None:
     """80 % load: the chance within 20 s and a minute lies in the 99 % interval of 120 request-level runs."""
     call = replace(HALF_LOAD, rate=80.0, tries=tries)

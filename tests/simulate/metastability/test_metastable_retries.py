@@ -85,6 +85,7 @@ def test_requests_do_what_the_verdict_says(seed: int) -> None:
             assert "needs a simulation" in finding.message
 
 
+@pytest.mark.slow
 def test_the_conflict_says_when_and_how_much() -> None:
     finding = asked(HALF_LOAD)
     assert finding.verdict is Verdict.CONFLICT
@@ -119,7 +120,11 @@ def test_what_is_proved_carries_a_certificate(text: str) -> None:
     ("limit", "why"),
     [
         ("{counts: clients.retries in flight, at_most: 3, when_full: wait}", "retries that wait are sent later"),
-        ("{counts: attempts(workers), at_most: 3, window: 1 min, when_full: reject}", "counts something else"),
+        pytest.param(
+            "{counts: attempts(workers), at_most: 3, window: 1 min, when_full: reject}",
+            "counts something else",
+            marks=pytest.mark.slow,
+        ),
         ("{counts: clients.retries in flight, at_most: 3, per: worker, when_full: reject}", "of each, not of all"),
     ],
 )

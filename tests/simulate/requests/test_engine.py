@@ -276,6 +276,7 @@ def test_simpy_counts_the_same_on_the_same_draws(seed: int, rate: float, per_try
     np.testing.assert_allclose(np.array(peer.ends)[:, 1], result.requests.end[good], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_closed_forms_lie_in_their_intervals() -> None:
     for name, (estimate, exact) in closed_forms().items():
         assert estimate.holds(exact), (name, estimate, exact)

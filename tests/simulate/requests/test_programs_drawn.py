@@ -113,6 +113,7 @@ def test_no_request_waits_longer_for_one_try_than_its_limit(route: Route, per_tr
     assert result.requests.latency.max(initial=0.0) <= per_try * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(40), deadline=None)
 @given(programs())
 def test_the_trace_tells_every_failed_try_with_its_cause(program: Program) -> None:

@@ -266,6 +266,7 @@ def test_a_clock_of_half_the_speed_doubles_every_time(
     assert np.array_equal(2 * once.last_token, twice.last_token, equal_nan=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(servers, step_times, requests, st.floats(0, 30))
 def test_what_happened_by_a_time_does_not_depend_on_what_comes_later(

@@ -96,6 +96,7 @@ def test_the_burst_curve_is_predicted_from_half_of_it(
         assert replays.errors(latency, burst.last - burst.arrival)[-1] == pytest.approx(0, abs=0.2), speed_up
 
 
+@pytest.mark.slow
 def test_the_knee_is_where_it_was_measured(bursts: dict[int, recordings.BurstRun]) -> None:
     predicted = {key: ttft for split in SPLITS for key, (ttft, _) in replays.cross_predict(bursts, split).items()}
     tails = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,7 @@ def test_an_autoscaler_begins_at_the_members_that_its_target_asks_for() -> None:
     assert found.notes == ("runs begin at rest: pool.desired = 16 replica; --set PATH=VALUE tells another start",)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(40), deadline=None)
 @example(947, 30, "utilization")  # read as 0.2959375, half-way between two millionths
 @given(st.integers(60, 1200), st.sampled_from([30, 40, 50, 60, 75, 80]), st.sampled_from(["utilization", "busy"]))
@@ -86,6 +88,7 @@ def test_a_start_that_is_told_is_kept() -> None:
     assert begins(AUTOSCALER, Setting(60.0, values={"pool.desired": F(7)})) == InitialState({})
 
 
+@pytest.mark.slow
 def test_what_no_number_of_members_can_serve_does_not_rest() -> None:
     found = begins(AUTOSCALER.replace("400 req/s", "4000 req/s"))
     assert found.values == {}

@@ -73,6 +73,7 @@ loops:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["from: 8", ""])
 def test_pools_are_loaded_alike_where_a_loop_balances_them(start: str) -> None:
     """Without a start the run begins where the loop rests on requests that flow evenly."""

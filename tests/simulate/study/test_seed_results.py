@@ -82,6 +82,7 @@ def test_a_table_larger_than_any_run_s_is_not_allocated() -> None:
     assert result_from(row) is None
 
 
+@pytest.mark.slow
 def test_two_processes_tell_the_same() -> None:
     assert told(Labour(WorkerPool(2), sources=SOURCES)) == told(Labour())
 

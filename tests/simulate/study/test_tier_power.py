@@ -58,6 +58,7 @@ loops:
 """
 
 
+@pytest.mark.slow
 def test_members_that_a_loop_takes_away_sleep() -> None:
     drawn = values(SLEEP)
     assert drawn["power"] == pytest.approx(6 * 60 + 2 * 340 + 4 * 10, rel=0.03)

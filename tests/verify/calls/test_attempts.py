@@ -269,6 +269,7 @@ def test_scaling_all_times_keeps_the_counts(
     assert completed(before, limit) == completed(after, limit * factor)
 
 
+@pytest.mark.slow
 @given(layers, times, backoffs(), times, times)
 @settings(max_examples=few(100), deadline=None)
 def test_a_shorter_deadline_never_fits_more(

@@ -126,6 +126,7 @@ def test_one_stated_worst_case_lies_within_a_limit() -> None:
     assert [holds(at_most(Fraction(2), Fraction(limit))) for limit in (1, 2, 3)] == [False, True, True]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.fractions(0, 5, max_denominator=4), min_size=1, max_size=3), min_size=1, max_size=3),
     st.fractions(0, 12, max_denominator=4),

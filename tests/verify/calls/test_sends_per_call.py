@@ -121,6 +121,7 @@ def run(
     return count, min(now, stop)
 
 
+@pytest.mark.slow
 @given(chains, takes_time)
 @settings(max_examples=few(100), deadline=None)
 def test_closed_form_equals_the_simulation(layers: list[RetryLayer], takes: Fraction) -> None:
@@ -138,6 +139,7 @@ def test_of_a_limit_and_a_kill_at_one_instant_the_bound_takes_the_order_that_sen
     assert most_sends(tuple(layers), quarter, quarter)[0] == 2
 
 
+@pytest.mark.slow
 @given(chains, takes_time)
 @settings(max_examples=few(100), deadline=None)
 def test_cancelling_sends_no_more_than_abandoning(layers: list[RetryLayer], takes: Fraction) -> None:

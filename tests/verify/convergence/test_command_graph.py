@@ -258,6 +258,7 @@ def _reached(answer: GraphAnswer, end: tuple[int, int]) -> tuple[int, ...]:
     return tuple(value for signal, value in zip(("a.x", "b.y"), end, strict=True) if signal in answer.signals)
 
 
+@pytest.mark.slow
 def test_what_is_proved_to_rest_rests_and_what_never_can_does_not() -> None:
     rest, never, swing = counted(1, 60)
     assert rest > 15

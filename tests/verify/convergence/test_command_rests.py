@@ -158,6 +158,7 @@ def counted(seed: int, count: int) -> tuple[int, int, int]:
     return proved, swings, known
 
 
+@pytest.mark.slow
 def test_what_is_proved_to_rest_never_swings_and_what_swings_is_never_proved() -> None:
     proved, swings, known = counted(1, 60)
     assert proved > 10

@@ -105,6 +105,7 @@ def counted(seed: int, count: int) -> tuple[int, int]:
     return rest, never
 
 
+@pytest.mark.slow
 def test_loops_on_a_queue_rest_or_swing_as_is_proved() -> None:
     rest, never = counted(1, 40)
     assert rest > 5

@@ -34,6 +34,7 @@ def begun(**numbers: object) -> Model | None:
     return begun_at_once(part, condition, wanted=part.promises["room"].kind == "always")
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.integers(-3, 3), st.integers(1, 9), st.integers(0, 4), st.integers(0, 4), st.fractions(0, 1), st.fractions(0, 1)

@@ -55,6 +55,7 @@ def test_a_wait_is_counted_from_its_question_to_its_answer(then: str, within: st
         assert all(unsat(claim, timeout_ms=5000).unsat for claim in found[0].split("(reset)\n"))
 
 
+@pytest.mark.slow
 def test_every_phase_has_its_certificate() -> None:
     found = held("batch.running > 30", "batch.running <= 10", "90", phase="")
     assert isinstance(found, list)

@@ -53,9 +53,9 @@ def outcome(text: str, time_limit: float = 20) -> Outcome:
     [
         ("", ""),
         (", lands: 2 s", ""),
-        (", cooldown: 2 s", ""),
-        (", hold_down: 2 s", ""),
-        ("", ", rate: [{by: 5, per: 1 s}]"),
+        pytest.param(", cooldown: 2 s", "", marks=pytest.mark.slow),
+        pytest.param(", hold_down: 2 s", "", marks=pytest.mark.slow),
+        pytest.param("", ", rate: [{by: 5, per: 1 s}]", marks=pytest.mark.slow),
     ],
 )
 def test_what_a_loop_waits_for_is_carried_by_the_proof(times: str, limits: str) -> None:
@@ -110,7 +110,7 @@ promises: {{p: {promise}}}
 
 
 @pytest.mark.parametrize(
-    ("h", "touching"), [("54", False), ("56", True), pytest.param("60", True, marks=pytest.mark.slow)]
+    ("h", "touching"), [("54", False), *(pytest.param(h, True, marks=pytest.mark.slow) for h in ("56", "60"))]
 )
 def test_whole_steps_are_told_apart_and_a_missing_margin_is_said(h: str, touching: bool) -> None:
     shown = outcome(FEED.format(h=h, promise="never throttle"))
@@ -123,6 +123,7 @@ def test_the_same_beyond_the_edge_is_a_conflict(h: str) -> None:
     assert isinstance(outcome(FEED.format(h=h, promise="never throttle")), Refuted)
 
 
+@pytest.mark.slow
 def test_overshoot_with_room_is_no_matter_of_margin() -> None:
     shown = outcome(FEED.format(h="85", promise="always x <= 95"))
     assert isinstance(shown, Proved)
@@ -159,12 +160,14 @@ def test_pairs_in_a_chain_are_proved_pair_by_pair() -> None:
                 assert all(low <= i.after[contract.path] <= high for i in execute(model, run, instants=60))
 
 
+@pytest.mark.slow
 def test_a_limit_that_the_last_pair_exceeds_is_not_proved_by_parts() -> None:
     model = elaborate(read_text(chain(2, limit=50)))
     condition = condition_of(model, model.promises["p"])
     assert not isinstance(by_parts(model, condition, wanted=True, deadline=now() + 5), ByParts)
 
 
+@pytest.mark.slow
 def test_time_limits_are_kept() -> None:
     for limit in (0.0, 0.5):
         before = now()
@@ -257,9 +260,9 @@ def test_a_time_that_is_a_range_is_not_proved_at_one_end(times: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("phase: 0 s", "phase: 0 s .. 0.5 s"),
         ("step: 1 s", "step: 1 s .. 2 s"),
-        ("[-50, 50]", "[-50 .. -20, 50]"),
+        pytest.param("phase: 0 s", "phase: 0 s .. 0.5 s", marks=pytest.mark.slow),
+        pytest.param("[-50, 50]", "[-50 .. -20, 50]", marks=pytest.mark.slow),
         ("from: 0{limits}", "from: 0, rate: [{{by: 1 .. 5, per: 1 s}}]{limits}"),
     ],
 )
@@ -289,6 +292,7 @@ def test_the_phase_of_a_loop_alone_matters_against_its_sensor() -> None:
     assert isinstance(outcome(SCRAPED.format(phase="")), Refuted)
 
 
+@pytest.mark.slow
 def test_a_promise_about_a_rounded_value_is_caught_where_it_is_looked_at() -> None:
     assert isinstance(lag("always ceil(x) <= 101"), Proved)
     assert isinstance(lag("always ceil(x) <= 99"), Refuted)

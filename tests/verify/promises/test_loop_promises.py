@@ -65,6 +65,7 @@ def test_a_promise_that_a_run_breaks_is_a_conflict_with_its_cycle(promise: str, 
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_run_that_rests_has_no_cycle() -> None:
     conflict = finding(relay("always x < 8", low="4"))  # x comes to 8 and never reaches it; v is 4 for ever
     assert conflict.verdict is Verdict.PROVED
@@ -75,6 +76,7 @@ def test_a_run_that_rests_has_no_cycle() -> None:
     assert reached.evidence.numbers == {}
 
 
+@pytest.mark.slow
 def test_some_starts_that_break_a_promise_are_possible_and_not_certain() -> None:
     some = finding(relay("always x <= 9", start="0 .. 10"))
     assert (some.verdict, some.certainty) == (Verdict.CONFLICT, "possible")
@@ -159,6 +161,7 @@ promises: {{p: never level >= 85}}
 """
 
 
+@pytest.mark.slow
 def test_a_threshold_is_lowered_until_the_promise_is_proved() -> None:
     # fed below t with 50: 0, 50, 75, 87.5; what is fed at level l becomes l / 2 + 50, below 85 where l < 70
     subject = subject_of(FILL.format(threshold=80))

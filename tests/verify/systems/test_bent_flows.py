@@ -72,7 +72,7 @@ HEATED = """loops:
 """
 
 
-@pytest.mark.parametrize(("most", "proved"), [("6.7", True), ("6.6", False)])
+@pytest.mark.parametrize(("most", "proved"), [("6.7", True), pytest.param("6.6", False, marks=pytest.mark.slow)])
 def test_a_thermostat_goes_as_far_beyond_its_mark_as_a_period_allows(most: str, proved: bool) -> None:
     """From just 6 on it warms towards 10 for 10 s: to 10 - 4 exp(-1/6) = 6.614."""
     heated = model("(pump.on * 10 - level) / 60 s", f"always tank.level <= {most}", loops=HEATED)

@@ -122,6 +122,7 @@ def holds(tree: Tree, point: Mapping[str, object]) -> bool:
 GRID = [{"x": x, "a": a, "b": b} for x in HALVES for a in (False, True) for b in (False, True)]
 
 
+@pytest.mark.slow
 @given(TREES, TREES)
 @settings(max_examples=few(150), deadline=None)
 def test_conditions_that_contradict_hold_nowhere_together(left: Tree, right: Tree) -> None:

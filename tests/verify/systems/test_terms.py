@@ -115,6 +115,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(ROWS, ROWS)
 @settings(max_examples=few(150), deadline=None)
 def test_a_guard_holds_at_the_points_at_which_its_rows_hold(

@@ -243,6 +243,7 @@ def numbers(count: int) -> st.SearchStrategy[list[int]]:
 designs = st.sampled_from(DESIGNS).flatmap(lambda d: st.tuples(st.just(d[0]), numbers(d[1])))
 
 
+@pytest.mark.slow
 @QUICK
 @given(designs, st.integers(2, 90))
 def test_scaling_all_times_keeps_the_verdict(design: tuple[Callable[..., str], list[int]], unit: int) -> None:
@@ -258,6 +259,7 @@ def rank(text: str) -> int:
     return RANK.index(said.partition(" ")[2])
 
 
+@pytest.mark.slow
 @QUICK
 @given(st.sampled_from([(lease, 4, 0), (dump, 4, 3), (barrier, 4, 3), (probe, 6, 0), (probe, 6, 2)]), st.data())
 def test_a_later_timer_is_never_worse(design: tuple[Callable[..., str], int, int], data: st.DataObject) -> None:

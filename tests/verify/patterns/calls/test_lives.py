@@ -128,6 +128,7 @@ def test_so_many_tries_are_enough_or_too_few(seed: int) -> None:
         assert (min if answers[0].certainty == "certain" else max)(runs) > tries, (design, answers[0].message)
 
 
+@pytest.mark.slow
 def test_verdicts_of_all_kinds_are_drawn() -> None:
     """Without these the test above says nothing."""
     verdicts = [

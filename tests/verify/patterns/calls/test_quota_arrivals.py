@@ -118,6 +118,7 @@ def test_a_quota_that_is_never_full_refuses_nothing_in_a_run(seed: int) -> None:
         assert [refusals(case, 1000 * seed + run) for run in range(3)] == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_some_are_never_full_and_of_the_others_some_refuse() -> None:
     """The draws are the same in every run."""
     cases = [drawn(seed) for seed in range(150)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from random import Random
 
+import pytest
+
 from coherence.door.check import check
 from coherence.findings.finding import Verdict
 
@@ -27,6 +29,7 @@ def fewest(members: int, work: tuple[int, int], waits: list[int]) -> int:
     return 0 if any(lasts >= wait for lasts, wait in runs) else members
 
 
+@pytest.mark.slow
 def test_a_promise_is_proved_only_where_no_run_takes_members_out() -> None:
     random = Random(5)  # noqa: S311
     proved = broken = 0

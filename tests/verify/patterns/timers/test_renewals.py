@@ -41,6 +41,7 @@ def test_an_interval_is_a_quantity_and_words_are_an_event() -> None:
     assert isinstance(read_text(DESIGN.format(renew="heartbeat"), "d").timers["lease"].renew, Event)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 9), st.integers(0, 9), st.integers(0, 3), st.integers(1, 30))
 def test_a_timer_never_fires_exactly_where_no_look_can_come_too_late(

@@ -75,6 +75,7 @@ loops:
     assert verdicts(text, "COH230") == {Verdict.CONFLICT if b > leave else Verdict.PROVED}
 
 
+@pytest.mark.slow
 @SLOW
 @given(high=st.integers(5, 30), low=st.integers(1, 40), by=st.integers(1, 4))
 def test_a_standoff_is_what_the_executor_shows(high: int, low: int, by: int) -> None:
@@ -151,6 +152,7 @@ loops:
 # -- unsatisfiable targets ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @SLOW
 @given(work=st.integers(1, 12), tail=st.integers(40, 100), floor=st.integers(0, 18), most=st.integers(4, 15))
 def test_two_promises_meet_where_a_line_of_counts_says_so(work: int, tail: int, floor: int, most: int) -> None:
@@ -225,6 +227,7 @@ limits:
     assert dead == ({"slow"} if hidden_slow else {"fast"} if hidden_fast else set())
 
 
+@pytest.mark.slow
 @SLOW
 @given(levels=st.lists(st.integers(1, 30), min_size=2, max_size=4))
 def test_a_rule_is_dead_exactly_where_an_earlier_threshold_is_as_low(levels: list[int]) -> None:
