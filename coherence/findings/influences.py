@@ -11,6 +11,7 @@ activity or a job each value is one by itself, for each changes something else (
 - `order`: whose turn it is where work waits;
 - `law`: how a time is spread around its mean;
 - `burst`: when a workload leaves its stated rate;
+- `end`: how long a job holds what it has once it is evicted;
 - `fail`: that tries of a call fail at once, where nothing else is tried in their place;
 - `stop`: when a timer ends a member, or takes it off the list;
 - `value`: anything else.
@@ -50,7 +51,7 @@ WHOLE = ("loops", "timers", "limits")
 IN_WORK = frozenset({"running", *STATES["in work"]})
 TIME, MEMBERS, RATE, ROOM, VALUE = "time", "members", "rate", "room", "value"
 WAIT, BURST, STOP = "wait", "burst", "stop"
-ORDER, LAW, FAIL = "order", "law", "fail"
+ORDER, LAW, FAIL, END = "order", "law", "fail", "end"
 LAWS = ("service.law", "service.quantiles")  # `service.max` only makes services shorter
 RATES = frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"})
 ROOMS = frozenset({"instances", "quota"})
@@ -228,7 +229,9 @@ def _of_activities(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iter
 
 def _of_job(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     for leaf in own:
-        if leaf.key == "leaves_after" or leaf.key.startswith("takes."):
+        if leaf.key in ("leaves_after", "takes.end"):
+            yield PossibleInfluence("jobs", name, leaf.key, END, (leaf.place,), frozenset({name}))
+        elif leaf.key.startswith("takes."):
             yield PossibleInfluence("jobs", name, leaf.key, TIME, (leaf.place,), frozenset({name}))
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.base.units import SECOND
-from coherence.language.design import Component, Design, Limit, Timer
+from coherence.language.design import Component, Design, Job, Limit, Timer
 from coherence.language.distributions import quantile_points
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name, Tree
@@ -39,9 +39,23 @@ def role(component: Component, activity: str) -> str:
     return stated.text if stated is not None else _ROLE.get(activity, "")
 
 
+@cached
+def things(design: Design) -> dict[str, Component]:
+    """Returns the things of a design that may have activities, by name: its components, and its jobs as such.
+
+    `end` of a job is no activity of its runs: it holds what it has for so long once it is evicted.
+    """
+    jobs = {job.name: Component(name=job.name, place=job.place, takes=_of_runs(job)) for job in design.jobs.values()}
+    return {**jobs, **design.components}
+
+
+def _of_runs(job: Job) -> dict[str, Quantity]:
+    return {activity: time for activity, time in (job.takes or {}).items() if activity != "end"}
+
+
 def whole_life(design: Design, thing: str) -> str:
     """Returns the only activity of a thing that nobody calls, where that is a whole life (`run`); else nothing."""
-    component = design.components.get(thing)
+    component = things(design).get(thing)
     activities = tuple(component.takes or ()) if component is not None else ()
     called = any(call.callee is not None and call.callee.text == thing for call in design.calls)
     return activities[0] if len(activities) == 1 and activities[0] in RUNS and not called else ""

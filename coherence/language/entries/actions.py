@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coherence.language.design import Design
-from coherence.language.roles import whole_life
+from coherence.language.roles import things, whole_life
 from coherence.language.words import ACTIONS, EVENTS, MARKED, MARKING, STATED
 
 ENDS, TELLS = "ends", "tells"
@@ -103,7 +103,7 @@ def ended_activity(design: Design, then: str) -> str:
     where that is its whole life; nothing where it waits for what is under way.
     """
     thing, _, name = ended_by(then).partition(".") if not drained_by(then) else ("", "", "")
-    activity, component = name or whole_life(design, thing), design.components.get(thing)
+    activity, component = name or whole_life(design, thing), things(design).get(thing)
     return f"{thing}.{activity}" if component is not None and activity in (component.takes or {}) else ""
 
 

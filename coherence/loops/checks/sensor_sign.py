@@ -43,7 +43,7 @@ QUESTION = Question(
     "sensor-sign",
     "ai.04 runtime control coherence",
     slow=True,
-    regardless=frozenset({"time", "members", "rate", "room"}),
+    regardless=frozenset({"time", "end", "members", "rate", "room"}),
 )
 QUESTIONS = (QUESTION,)
 

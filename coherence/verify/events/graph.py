@@ -19,7 +19,7 @@ from coherence.language import names
 from coherence.language.design import Component, Design, Limit, Timer
 from coherence.language.entries.actions import drained_by, ended_activity
 from coherence.language.expressions import names as names_of
-from coherence.language.roles import in_role, role, whole_life
+from coherence.language.roles import in_role, role, things, whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.language.words import COUNTS, MEMBER, STATES
@@ -79,7 +79,7 @@ def key_of(event: Event, design: Design) -> str:
     """
     words = event.text.removesuffix(" seen")
     if event.kind == "starts" and not event.activity and not event.of:
-        component = design.components.get(event.thing)
+        component = things(design).get(event.thing)
         begins = next((name for name in _activities(component) if component and role(component, name) != "drain"), "")
         if _activities(component):
             first = f"{event.thing}.{begins}"
@@ -244,7 +244,7 @@ def _transit(event: Event) -> tuple[str, ...]:
 def _ended(design: Design) -> Iterator[EventLink]:
     members = (event for event in names.events(design) if event.kind in ("starts", "ends"))
     mentioned = {event.subject: event.place for event in members if event.activity}
-    for component in design.components.values():
+    for component in things(design).values():
         for activity, span in (component.takes or {}).items():
             mentioned.pop(f"{component.name}.{activity}", None)
             yield from _ends_of(_duration(design, component, activity, span), _apart(design, component, activity))
@@ -375,7 +375,7 @@ def _alone(design: Design, timer: Timer, effect: str) -> tuple[tuple[str, ...], 
 def _followed(design: Design) -> Iterator[EventLink]:
     """Yields links between activities of a member in the order of `takes`, without those that a loop sets."""
     apart = set_by_loops(design)
-    for component in design.components.values():
+    for component in things(design).values():
         whole = (f"{component.name}.{activity}" for activity in _activities(component))
         for before, after in itertools.pairwise(activity for activity in whole if activity not in apart):
             cause, effect = f"{before} ends", f"{after} starts"

@@ -60,7 +60,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 if TYPE_CHECKING:
     from coherence.verify.timers.cron import Recurring
 
-QUESTION = Question("COH213", "dead-policy", "ai.04 runtime control coherence")
+QUESTION = Question("COH213", "dead-policy", "ai.04 runtime control coherence", regardless=frozenset({"end"}))
 QUESTIONS = (QUESTION,)
 
 

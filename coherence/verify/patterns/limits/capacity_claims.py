@@ -55,7 +55,10 @@ from coherence.findings.question_input import Question, Subject
 from coherence.verify.facts.design_facts import known
 
 QUESTION = Question(
-    "COH211", "capacity-claims", "ai.04 runtime control coherence", regardless=frozenset({"time", "members", "rate"})
+    "COH211",
+    "capacity-claims",
+    "ai.04 runtime control coherence",
+    regardless=frozenset({"time", "end", "members", "rate"}),
 )
 QUESTIONS = (QUESTION,)
 

@@ -53,7 +53,7 @@ QUESTION = Question(
     "COH209",
     "limit-against-demand",
     "ai.04 runtime control coherence",
-    regardless=frozenset({"time", "members", "rate"}),
+    regardless=frozenset({"time", "end", "members", "rate"}),
 )
 QUESTIONS = (QUESTION,)
 SEVERAL = ("karpenter_budget",)  # several side by side are its idiom: the smallest active one binds

@@ -39,7 +39,7 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
 
 # a run of any length ends, which is all that its relation says of time
-QUESTION = Question("COH248", "starvation", "ai.04 runtime control coherence", regardless=frozenset({"time"}))
+QUESTION = Question("COH248", "starvation", "ai.04 runtime control coherence", regardless=frozenset({"time", "end"}))
 QUESTIONS = (QUESTION,)
 
 

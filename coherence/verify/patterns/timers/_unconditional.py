@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from coherence.language.design import Design, Timer
-from coherence.language.roles import in_role, whole_life
+from coherence.language.roles import in_role, things, whole_life
 from coherence.language.sentences import Event, event_of
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Causes
@@ -37,11 +37,11 @@ def _ends_once(timer: Timer) -> bool:
 def _ends_of_begun(design: Design, timer: Timer, causes: Causes) -> Iterator[Event]:
     """Yields the ends of those activities of the thing that it ends which a timer starts once after the same event."""
     thing, _, named = _ended(timer).partition(".")
-    if timer.then is None or thing not in design.components:
+    if timer.then is None or thing not in things(design):
         return
     again = {timer.name for timer in design.timers.values() if timer.every is not None and timer.misses is None}
     causes = {effect: tuple(link for link in links if link.name not in again) for effect, links in causes.items()}
-    for activity in design.components[thing].takes or {}:
+    for activity in things(design)[thing].takes or {}:
         starts = f"{thing}.{activity} starts"
         begun = any(link.kind == "begins" for link in causes.get(starts, ()))
         if begun and named in ("", activity) and _begun_before(starts, timer, causes):
@@ -67,7 +67,7 @@ def _where_it_runs(case: OverrunCase, causes: Causes) -> OverrunCase:
 
 def _end_of_own(design: Design, timer: Timer) -> Event | None:
     start, then = graph.first_event(design, timer), timer.then
-    if start is None or then is None or start.thing not in design.components:
+    if start is None or then is None or start.thing not in things(design):
         return None
     thing, _, named = _ended(timer).partition(".")
     if thing != start.thing:
@@ -84,7 +84,7 @@ def _ended(timer: Timer) -> str:
 
 def _of_whole(design: Design, start: Event) -> str:
     """Returns the activity of a thing that ends with the thing, of those that an event begins; "" for none."""
-    component, activity = design.components[start.thing], start.activity or whole_life(design, start.thing)
+    component, activity = things(design)[start.thing], start.activity or whole_life(design, start.thing)
     if not activity:
         activity = next((name for name, _ in reversed(in_role(component, "start"))), "")
     return activity if start.kind == "starts" and activity in (component.takes or {}) else ""
@@ -92,7 +92,7 @@ def _of_whole(design: Design, start: Event) -> str:
 
 def _that_leads_on(design: Design, start: Event, named: str) -> str:
     """Returns an activity that ends by its name, where an event is its start or comes before it; "" where it is not."""
-    takes = [*(design.components[start.thing].takes or {})]
+    takes = [*(things(design)[start.thing].takes or {})]
     if named not in takes or (start.activity and start.activity not in takes):
         return ""
     at, end = takes.index(start.activity) if start.activity else 0, takes.index(named)

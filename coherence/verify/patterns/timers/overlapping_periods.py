@@ -50,7 +50,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import FiringWindow
 
-QUESTION = Question("COH246", "overlapping-periods", "ai.04 runtime control coherence")
+QUESTION = Question("COH246", "overlapping-periods", "ai.04 runtime control coherence", regardless=frozenset({"end"}))
 QUESTIONS = (QUESTION,)
 
 

@@ -62,7 +62,7 @@ from coherence.verify.timers.firing import FiringWindow
 if TYPE_CHECKING:
     from coherence.verify.patterns.timers._response_path import ResponsePath
 
-QUESTION = Question("COH243", "response-time", "ai.04 runtime control coherence")
+QUESTION = Question("COH243", "response-time", "ai.04 runtime control coherence", regardless=frozenset({"end"}))
 QUESTIONS = (QUESTION,)
 
 

@@ -61,7 +61,7 @@ from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import unknown_action
 
-QUESTION = Question("COH206", "start-budget-vs-probe", "ai.04 runtime control coherence")
+QUESTION = Question("COH206", "start-budget-vs-probe", "ai.04 runtime control coherence", regardless=frozenset({"end"}))
 QUESTIONS = (QUESTION,)
 
 

@@ -61,7 +61,9 @@ from coherence.verify.patterns.timers.start_budget import is_probe
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import LEASES
 
-QUESTION = Question("COH207", "timer-against-activity", "ai.04 runtime control coherence")
+QUESTION = Question(
+    "COH207", "timer-against-activity", "ai.04 runtime control coherence", regardless=frozenset({"end"})
+)
 QUESTIONS = (QUESTION,)
 
 

@@ -71,7 +71,7 @@ from coherence.verify.timers.recurrences import counted_timer
 if TYPE_CHECKING:
     from coherence.verify.events.forestalling import TimerPair
 
-QUESTION = Question("COH208", "timer-order", "ai.04 runtime control coherence")
+QUESTION = Question("COH208", "timer-order", "ai.04 runtime control coherence", regardless=frozenset({"end"}))
 QUESTIONS = (QUESTION,)
 
 
