@@ -6,8 +6,8 @@ of its marks, by line, code, verdict and number; `silent` has none.  `# COH201 c
 the certainty too.  Notes alone need no mark, except those of a code that the case speaks of, by a mark or in the head
 of its fence (`silent COH701`).  A case whose fence says `slow` runs with the slow tests.  One that says `manifests` is
 read by the importers; a design with `overlays: manifests` may be one of its documents, and what stands below a line
-`=== FILE` is a file of that name.  Repairs, of which no mark speaks, take most of the time of a check: they are
-proposed in all cases that are not slow themselves, with the slow tests, and searched for in some of every kind.
+`=== FILE` is a file of that name.  Repairs, of which no mark speaks, are proposed in all cases and, since
+that takes most of the time of a check, searched for in some of every kind.
 """
 
 from __future__ import annotations

@@ -21,8 +21,11 @@ ALL = [case for case in cases(CASES) if not case.signals]
 @pytest.mark.parametrize(
     "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * case.slow) for case in ALL]
 )
-def test_case(case: Case) -> None:
-    told = differences(case, findings_of(case.text, repairs=False, manifests=case.manifests))
+def test_case(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What questions propose as repairs is made and not tried: that costs no more than a tenth of a check."""
+    monkeypatch.setattr(blame, "blamed", lambda context, **_: context.findings)
+    monkeypatch.setattr(rechecks, "with_repairs", lambda context, **_: context.findings)
+    told = differences(case, findings_of(case.text, manifests=case.manifests))
     assert not told, "\n".join(["", case.name, *told])
 
 
@@ -34,7 +37,7 @@ OF_EACH = 6  # cases in conflict by a code whose repairs are searched for with t
 def searched() -> set[str]:
     """Returns the names of cases: one in so many, the first of each code, and of each set of codes side by side.
 
-    What questions propose is made in all cases (below).  The search after it tries edits and asks again: it adds places
+    What questions propose is made in all cases (above).  The search after it tries edits and asks again: it adds places
     and repairs to findings and nothing else, so that it can go wrong by how it ends, which depends on the questions
     that are asked again and on what is in conflict beside what it mends.
     """
@@ -60,17 +63,6 @@ SEARCHED = searched()
     ],
 )
 def test_the_same_is_found_where_repairs_are_searched_for(case: Case) -> None:
-    told = differences(case, findings_of(case.text, manifests=case.manifests))
-    assert not told, "\n".join(["", case.name, *told])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.name) for case in IN_CONFLICT if case.name not in SEARCHED]
-)
-def test_the_same_is_found_where_repairs_are_proposed(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blame, "blamed", lambda context, **_: context.findings)
-    monkeypatch.setattr(rechecks, "with_repairs", lambda context, **_: context.findings)
     told = differences(case, findings_of(case.text, manifests=case.manifests))
     assert not told, "\n".join(["", case.name, *told])
 
