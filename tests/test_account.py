@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from coherence.language.infrastructure import Boundary, Hosting, Link, Tier
+from tests.draws import few
 from tests.paths import SPECS
 from tests.perturbation.judging import Judged, Part, judged
 from tests.perturbation.outputs import COMMANDS, command_line, output
@@ -98,7 +99,7 @@ def test_every_value_of_a_small_design_has_an_effect_or_a_line(command: str, see
 @pytest.mark.slow
 @pytest.mark.parametrize("command", list(COMMANDS))
 @settings(
-    max_examples=8, deadline=None, derandomize=True, phases=[Phase.generate],
+    max_examples=few(8), deadline=None, derandomize=True, phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )  # fmt: skip
 @given(chosen=st.lists(st.sampled_from(PARTS), min_size=2, max_size=5, unique_by=repr))
@@ -149,7 +150,7 @@ NAMES = sorted(path.parent.name for path in SPECS.glob("*/design.yaml"))
 def test_a_drawn_value_of_a_shipped_design_has_an_effect_or_a_line(command: str) -> None:
     designs = {name: written(name) for name in NAMES if name.removesuffix("-repaired") not in LONG[command]}
     every = [(name, path) for name, (_, values) in designs.items() for path in values]
-    drawn = Random(command).sample(every, DRAWN[command])  # noqa: S311  (a draw of values)
+    drawn = Random(command).sample(every, few(DRAWN[command]))  # noqa: S311  (a draw of values)
     for name in dict.fromkeys(name for name, _ in drawn):
         text, values = designs[name]
         chosen = [values[path] for other, path in drawn if other == name]

@@ -15,6 +15,7 @@ from coherence.base.solver import unsat
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.verify.convergence.command_graph import GraphAnswer, follow_commands
+from tests import draws
 
 HIGH = 12
 SAMPLES, RUNS, QUARTERS = 500, 4, 4
@@ -267,8 +268,8 @@ def test_what_is_proved_to_rest_rests_and_what_never_can_does_not() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 7))
-def test_two_thousand_drawn_designs_of_several_loops(seed: int) -> None:
+@pytest.mark.parametrize("seed", draws.drawn(range(2, 7), parts=5))
+def test_many_drawn_designs_of_several_loops(seed: int) -> None:
     rest, never, _ = counted(seed, 400)
     assert rest > 80
     assert never > 5

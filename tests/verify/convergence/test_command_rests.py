@@ -15,6 +15,7 @@ from coherence.base.solver import unsat
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.verify.convergence.command_rests import CommandCrossing, CommandRest, command_rests
+from tests import draws
 
 LOW, HIGH = 1, 40
 READINGS = {"{k} * {x}": 1, "min(30, {k} * {x})": 1, "{k} * 100 / {x}": -1, "{k} * 10 - {x}": -1}
@@ -167,8 +168,8 @@ def test_what_is_proved_to_rest_never_swings_and_what_swings_is_never_proved() -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 7))
-def test_two_thousand_drawn_designs_that_are_proved_to_rest_never_swing(seed: int) -> None:
+@pytest.mark.parametrize("seed", draws.drawn(range(2, 7), parts=5))
+def test_many_drawn_designs_that_are_proved_to_rest_never_swing(seed: int) -> None:
     proved, swings, _ = counted(seed, 400)
     assert proved > 80
     assert swings > 40
