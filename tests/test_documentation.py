@@ -12,6 +12,10 @@ from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
+LONG = {  # pages whose sessions take seconds
+    "boundaries.md", "causal.md", "python.md", "recipes.md", "reproduce.md", "simulate.md", "tutorial-operator.md",
+    "tutorial-researcher.md",
+}  # fmt: skip
 COMPARED = {  # pages without sessions that a test lays beside the program
     "commands.md": "cli/test_command_features.py", "language.md": "cli/test_small_commands.py",
     "licences.md": "test_licences.py", "parts.md": "models/test_parts.py",
@@ -19,7 +23,9 @@ COMPARED = {  # pages without sessions that a test lays beside the program
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in LONG)) for page in PAGES]
+)
 def test_sessions_give_what_the_page_says(page: Path) -> None:
     if ">>> import control" in page.read_text():
         pytest.importorskip("control")

@@ -151,6 +151,7 @@ def test_a_release_has_the_version_of_its_tag(tag: str, changelog: str, words: s
     assert not (tmp_path / "hacked").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("uv") is None, reason="no `uv` on this machine")
 def test_a_release_has_a_bill_of_materials_and_hashes(tmp_path: Path) -> None:
     for name in ("pyproject.toml", "uv.lock"):

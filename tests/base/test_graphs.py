@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def test_a_node_that_leads_to_itself_is_a_cycle() -> None:
     assert list(cycles({"a": ["a", "b"], "b": []})) == [("a",)]
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_walked() -> None:
     graph = {number: [number + 1] for number in range(100_000)}
     assert sum(1 for _ in components(graph)) == 100_001

@@ -12,6 +12,7 @@ def test_results_come_in_the_order_of_their_tasks() -> None:
     assert list(in_order(iter([(2, "c"), (0, "a"), (1, "b")]))) == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_two_processes_find_the_same_as_one() -> None:
     tasks = list(range(-20, 20))
     assert sorted(finished(abs, tasks, WorkerPool(2))) == list(finished(abs, tasks))

@@ -285,6 +285,7 @@ matrices = st.integers(1, 6).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(matrices)
 @settings(max_examples=few(60), deadline=None)
 def test_characteristic_polynomial_agrees_with_sympy(matrix: list[list[Fraction]]) -> None:

@@ -163,6 +163,7 @@ def test_the_example_is_what_its_script_makes() -> None:
     assert sum(one.stat().st_size for one in SPEC.glob("*.csv")) < 400_000
 
 
+@pytest.mark.slow
 def test_the_example_ranks_its_incident(ask: Asking) -> None:
     words = ["--telemetry", str(SPEC / "telemetry.csv"), "--rank", "L_struct", "--window", "12900..13800"]
     found = ask(*words, design=SPEC)

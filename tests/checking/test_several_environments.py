@@ -164,6 +164,7 @@ def test_a_pair_is_safe_only_where_it_is_in_every_environment_that_has_it() -> N
     assert (silent.safe, silent.not_modelled) == (0, both.not_modelled + 1)
 
 
+@pytest.mark.slow
 def test_a_baseline_of_all_environments_knows_what_is_in_one_and_the_other_way(tmp_path: Path) -> None:
     file, known = tmp_path / "d.yaml", str(tmp_path / "b.json")
     file.write_text(TEXT, encoding="utf-8")

@@ -66,6 +66,7 @@ def test_what_a_change_breaks_is_new_and_what_stood_is_known(repository: Reposit
     assert (since["known"], since["gone"], since["unread"]) == (1, [], "")
 
 
+@pytest.mark.slow
 def test_a_conflict_with_a_policy_in_an_untouched_file_is_new(repository: Repository, checked: Any) -> None:
     repository.commit(web=DEPLOYMENT % "", scaler=SCALER)
     (repository.folder / "web.yaml").write_text(DEPLOYMENT % "replicas: 3, ")
@@ -76,6 +77,7 @@ def test_a_conflict_with_a_policy_in_an_untouched_file_is_new(repository: Reposi
     assert list(report["since"]["files"]) == ["web.yaml"]
 
 
+@pytest.mark.slow
 def test_an_annotation_stands_at_the_line_that_changed(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,6 +120,7 @@ def test_branches_without_a_common_commit_are_compared_themselves(repository: Re
     assert len(report["known"]) == len([f for f in report["findings"] if f["verdict"] == "conflict"]) == 1
 
 
+@pytest.mark.slow
 def test_the_same_names_from_a_folder_below_and_from_outside(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

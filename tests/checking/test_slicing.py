@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from coherence.base.places import Place
 from coherence.checking.design_check import analyse
 from coherence.checking.slicing import Piece, clashes, pieces, same_entries, whole
@@ -88,6 +90,7 @@ timers: {readiness: {from: pods overloaded, every: 5 s, misses: 3, then: unlist 
 LIMITS = "limits: {books: {counts: shelf.turns, at_most: 9}}\n"
 
 
+@pytest.mark.slow
 def test_a_repair_of_a_piece_that_the_whole_text_refuses_is_not_offered() -> None:
     def offered(text: str) -> list[str]:
         design = read_text(text, READ)

@@ -24,6 +24,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_an_unstable_network_exits_1_and_a_stable_one_0(file: Path) -> None:
     assert run(["analyze", "--network", str(file)]) == 0
     file.write_text(LOOP % "0.5", encoding="utf-8")

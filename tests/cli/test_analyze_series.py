@@ -43,6 +43,7 @@ def test_correlated_samples_are_worth_their_published_number(
     assert np.mean([c["effective_samples"] for c in columns]) == pytest.approx(expected["value"], rel=expected["rtol"])
 
 
+@pytest.mark.slow
 def test_series_beside_a_design_name_what_they_hide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     design = tmp_path / "design.yaml"
     design.write_text(DESIGN, encoding="utf-8")

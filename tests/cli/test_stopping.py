@@ -143,6 +143,7 @@ def test_simulate_keeps_the_runs_that_are_made(
     assert 0 < len(json.loads(capsys.readouterr().out)["seeds"]) < 5
 
 
+@pytest.mark.slow
 def test_rank_keeps_the_incidents_that_are_ranked(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

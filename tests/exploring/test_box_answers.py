@@ -35,6 +35,7 @@ def job(time_limit: float = 20.0) -> BoxJob:
     return BoxJob(axes(KEYS, sources), ("COH201",), tuple(sources.items()), time_limit, subject)
 
 
+@pytest.mark.slow
 def test_a_region_that_was_stopped_goes_on_and_says_the_same(tmp_path: Path) -> None:
     file, alone = tmp_path / "r.jsonl", mapped()
     assert mapped(file) == alone

@@ -195,7 +195,9 @@ def test_retries_in_a_row_of_three_conflict_and_their_repaired_twin_is_silent(
 
 
 @pytest.mark.parametrize("write", [in_compose, in_kubernetes])
-@pytest.mark.parametrize("row", ROWS, ids="-".join)
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, id="-".join(row), marks=[pytest.mark.slow] * (len(row) > 2)) for row in ROWS]
+)
 def test_tries_multiply_along_a_row(write: type, row: tuple[str, ...], tmp_path: Path) -> None:
     sources = write(*row, deadline=900)
     for name, text in sources.items():

@@ -110,6 +110,7 @@ def test_the_folders_alarm_at_the_known_pairs_alone(chosen: tuple[str, ...]) -> 
     assert sorted(map(sorted, alarming)) == sorted(sorted(str(MANIFESTS / name) for name in pair) for pair in pairs)
 
 
+@pytest.mark.slow
 def test_two_autoscalers_of_one_workload_disagree() -> None:
     assert "COH205" in loud(check(MANIFESTS / HPA_10, MANIFESTS / SCALED).findings)
 

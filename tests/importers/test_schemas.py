@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def test_line_breaks_of_other_systems_are_the_same() -> None:
     assert "\r" not in schema.text
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([SCHEMA, WEB, "# nothing\n", "a: |\n  kind: CustomResourceDefinition\n"]), min_size=1))
 def test_all_other_documents_are_read_as_without_it(texts: list[str]) -> None:
     text = "---\n".join(texts)

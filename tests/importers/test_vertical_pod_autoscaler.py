@@ -145,6 +145,7 @@ def test_an_amount_instead_of_a_share_is_no_conflict(tmp_path: Path) -> None:
     assert conflicts(workload() + sizer() + amount, tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_recommendation_stays_within_a_limit_range_as_far_as_its_policy_allows(tmp_path: Path) -> None:
     assert bounds(read(workload() + sizer() + RANGE), "web_vpa_memory") == ["128 MiB", "768 MiB"]
     assert conflicts(workload() + sizer("{containerName: '*', maxAllowed: {memory: 1Gi}}") + RANGE, tmp_path) == []

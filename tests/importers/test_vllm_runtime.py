@@ -61,6 +61,7 @@ def test_a_wrong_value_is_refused(broken: str) -> None:
         read(broken)
 
 
+@pytest.mark.slow
 def test_in_a_real_file_each_overloaded_server_is_restarted_as_soon_as_it_is_taken_off() -> None:
     """The operator gives both probes 10 s + 10 x 20 s: a server that is only slow is killed."""
     conflicts = [f for f in check(REAL).findings if f.verdict is Verdict.CONFLICT]

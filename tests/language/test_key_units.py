@@ -110,6 +110,7 @@ KEYS = ("Link.constants", "Tier.constants", "Boundary.constants", "Workload.cons
         "Design.places", "Component.constants")  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
 def test_answers_are_those_of_the_number(key: str) -> None:
     """In the smallest designs that have the key, an expression of the same value changes no verdict."""
@@ -135,6 +136,7 @@ ANY_UNIT = {  # of signals that are read or written, of resources, and of consta
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_other_key_with_a_number_has_a_unit() -> None:
     """A temperature stands nowhere but where any unit may, in one design for each key of the language."""
     silent = set()

@@ -115,6 +115,7 @@ def test_an_action_is_seen_one_period_after_the_metric_is_that_old(late: int, la
     assert finding.verdict is Verdict.CONFLICT
 
 
+@pytest.mark.slow
 def test_waiting_for_the_effect_is_the_repair_and_it_holds() -> None:
     text = hpa("delayed(web.usage, 15 s)", timescale="period: 15 s, hold_down: 1 min")
     found = analyse(read_text(text, "x.yaml"), {"x.yaml": text}, lambda s: read_text(s["x.yaml"], "x.yaml")).findings

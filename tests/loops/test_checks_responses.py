@@ -96,6 +96,7 @@ def _at(p: list[Fraction], x: Fraction) -> Fraction:
     return total
 
 
+@pytest.mark.slow
 @given(st.lists(SMALL, min_size=1, max_size=4), st.lists(SMALL, min_size=2, max_size=4))
 @settings(max_examples=few(60), deadline=None)
 def test_the_peak_bounds_every_frequency(above: list[Fraction], below: list[Fraction]) -> None:

@@ -13,7 +13,11 @@ import pytest
 from coherence.cli._run import run
 from tests.paths import read_yaml
 
-LONG = ("B22_smith_mismatch_k2", "B41_bullwhip_ES", "B49_wood_berry_rga", "B52_distillation_rga")  # seconds each
+LONG = {  # seconds each
+    "B04_fopdt_ultimate", "B06_skogestad_rhp_zero", "B14_zoh_integrator_fracdelay_0.25", "B15_zoh_first_order",
+    "B17_two_loops_rotational", "B18_two_loops_symmetric", "B22_smith_mismatch_k2", "B24_timescale_separation",
+    "B41_bullwhip_ES", "B49_wood_berry_rga", "B52_distillation_rga",
+}  # fmt: skip
 CASES = {
     case["id"]: case["expected"] for case in read_yaml(Path(__file__).parents[1] / "data/loops-numeric.yaml")["cases"]
 }

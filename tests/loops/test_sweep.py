@@ -77,6 +77,7 @@ def test_a_sweep_that_stopped_goes_on(
     assert len(computed) == 2
 
 
+@pytest.mark.slow
 def test_a_file_of_another_sweep_is_refused(design: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "points.jsonl"
     assert run(["sweep", str(design), "-p", "components.web.lag=0:30:2", "--into", str(file)]) == 0
@@ -85,6 +86,7 @@ def test_a_file_of_another_sweep_is_refused(design: Path, tmp_path: Path, capsys
     assert "another sweep" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_text_and_the_picture(design: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "map.svg"
     words = ["-p", "components.web.lag=15:60:log:3", "-p", "loops.hpa.timescale.hold_down=0:30:2"]

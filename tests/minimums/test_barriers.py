@@ -69,6 +69,7 @@ tables = st.integers(1, 5).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(tables, st.integers(0, 10**6))
 @settings(max_examples=80, deadline=None)
 def test_a_run_with_barriers_waits_at_least_what_the_table_says(table: tuple[tuple[int, ...], ...], seed: int) -> None:

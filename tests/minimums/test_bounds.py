@@ -17,6 +17,10 @@ from coherence.minimums.registry import bounds, entries
 
 SECTIONS = ("## What", "## Why it matters", "## Example", "## Source")
 BOUNDS = pytest.mark.parametrize("bound", bounds(), ids=lambda bound: bound.name)
+LONG_PROOFS = {  # seconds each
+    "age_of_information", "agreement_rounds", "barrier_exponential", "early_stopping_rounds", "one_round_read_servers",
+    "set_agreement_rounds",
+}  # fmt: skip
 FACTORS = (0.25, 0.5, 0.8, 0.95, 1.01, 1.25, 2.0, 4.0)
 
 
@@ -77,7 +81,10 @@ def test_its_assumptions_and_what_remains_without_them_are_known(bound: Bound) -
     assert set(bound.without.values()) <= set(entries())
 
 
-@BOUNDS
+@pytest.mark.parametrize(
+    "bound",
+    [pytest.param(bound, id=bound.name, marks=[pytest.mark.slow] * (bound.name in LONG_PROOFS)) for bound in bounds()],
+)
 def test_its_proofs_hold(bound: Bound) -> None:
     for proof in bound.proofs:
         found = proof.run()

@@ -30,6 +30,7 @@ def value(name: str, n: int, size: Fraction, rate: Fraction, alpha: Fraction) ->
     return at(bound, {key: given_[key] for key in bound.names})
 
 
+@pytest.mark.slow
 @LAW
 @given(MEMBERS, SIZES, RATES, ALPHAS)
 def test_no_all_reduce_beats_its_floors(n: int, size: Fraction, rate: Fraction, alpha: Fraction) -> None:

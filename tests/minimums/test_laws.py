@@ -221,6 +221,7 @@ def test_an_outage_is_sent_the_product_of_the_tries(outer: int, inner: int) -> N
     assert found.counters["deep.tries"] == 2 * floor("nested_attempts", outer=outer, inner=inner)
 
 
+@pytest.mark.slow
 @given(tries=st.integers(2, 4), share=st.sampled_from([0.7, 1.4]), seed=st.integers(0, 9))
 @settings(max_examples=12, deadline=None, derandomize=True)
 def test_an_overload_lasts_only_above_the_load_that_is_free_of_it(tries: int, share: float, seed: int) -> None:

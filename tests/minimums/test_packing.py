@@ -37,6 +37,7 @@ def test_the_fewest_bins_are_those_of_a_solver(sizes: list[int]) -> None:
     assert solver.unsat(packing.script(sizes, 10, best - 1), timeout_ms=5000).unsat
 
 
+@pytest.mark.slow
 @LAW
 @given(ITEMS, st.fractions(Fraction(1, 5), 9, max_denominator=5))
 def test_a_change_of_unit_changes_nothing(sizes: list[int], unit: Fraction) -> None:

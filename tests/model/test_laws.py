@@ -92,6 +92,7 @@ def test_a_float_that_is_whole_but_for_its_rounding_is_that_number(read: float, 
 # --- the formula against its definition and against itself without a product
 
 
+@pytest.mark.slow
 @given(readings(), numbers_between, st.booleans())
 def test_a_number_of_the_formula_is_its_definition(
     drawn: tuple[Fraction, Fraction, Fraction], current: Fraction, whole: bool
@@ -243,6 +244,7 @@ def written(drawn: dict[str, Any]) -> str:
     return TEXT.format(**{**drawn, "rate": RATES[drawn["rate"]]}, timescale=timescale, count="")
 
 
+@pytest.mark.slow
 @given(designs())
 def test_runs_are_those_of_the_documented_algorithm_and_are_followed(drawn: dict[str, Any]) -> None:
     """Windows, rates and bounds included: the executor, the testbed's controller and the follower agree."""

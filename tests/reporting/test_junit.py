@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+import pytest
 from hypothesis import given, settings
 from junitparser import Failure, JUnitXml, Skipped
 
@@ -70,6 +71,7 @@ def test_junitparser_reads_the_same_counts() -> None:
     assert {one.name: one.value for one in suite.properties()}["seed"] == "7"
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_is_well_formed_and_counted(report: Report) -> None:

@@ -83,6 +83,7 @@ DESIGNS = {
     "placement: {web: [spread by node <= 0]}\n"
     "loops: {e: {timescale: {period: 5 min}, trigger: count of web by node > 1, actuation: {evict: web}}}\n",
 }
+LONG = {"ring of calls", "ring of loops", "many nested tries", "many ways", "outputs in a chain"}  # seconds each
 
 
 def checked(text: str, folder: Path, *options: str) -> int:
@@ -92,7 +93,7 @@ def checked(text: str, folder: Path, *options: str) -> int:
     return run(["check", str(path), *options])
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in DESIGNS])
 def test_a_clear_answer(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     start = time.process_time()
     code = checked(HEAD + DESIGNS[name], tmp_path, "--time-limit", "2")

@@ -143,6 +143,7 @@ RULES = """loops:
 """
 
 
+@pytest.mark.slow
 def test_whole_thresholds_stay_whole() -> None:
     one = found(RULES, "COH213")[0]
     new = [edit.new for repair in one.repairs for edit in repair.edits]

@@ -114,6 +114,7 @@ def test_pieces_answer_as_the_whole() -> None:
     assert any(f.verdict is Verdict.CONFLICT for f in cut.answers.findings)
 
 
+@pytest.mark.slow
 def test_pieces_repair_as_the_whole() -> None:
     text = "".join(
         (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
+
 from coherence.assessment.parts.stability_maps import AssessedMap, stability_map
 from coherence.assessment.sections import stability_map as section
 from coherence.checking.workspace import open_workspace
@@ -12,6 +14,7 @@ from tests.assessment.run_assessments import assessed, rendered
 from tests.paths import SPECS
 
 
+@pytest.mark.slow
 def test_a_map_marks_today_and_counts_its_points() -> None:
     entry = open_workspace([SPECS / "latency-throughput" / "design.yaml"]).entries[0]
     mapped = stability_map(entry, (), ["preempt", "guarantee"], 60.0)

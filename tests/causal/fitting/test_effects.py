@@ -108,6 +108,7 @@ def test_an_unknown_loss_names_what_there_is() -> None:
         attribute(fitted, "los")
 
 
+@pytest.mark.slow
 @settings(max_examples=few(40), deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.booleans())
 def test_shares_sum_whatever_the_data(seed: int, size: int, lagged: bool) -> None:

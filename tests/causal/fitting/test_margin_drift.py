@@ -79,7 +79,9 @@ def test_slow_noise_is_no_drift_and_a_drift_is_seen(keeps: float) -> None:
 
 
 @pytest.mark.parametrize("left", [30.0, 1.0])
-@pytest.mark.parametrize(("keeps", "rows"), [(0.0, 400), (0.6, 400), (0.9, 2000), (1.0, 400)])
+@pytest.mark.parametrize(
+    ("keeps", "rows"), [(0.0, 400), (0.6, 400), pytest.param(0.9, 2000, marks=pytest.mark.slow), (1.0, 400)]
+)
 def test_intervals_of_the_time_to_breach_hold_the_time_at_which_the_line_ends(
     keeps: float, rows: int, left: float
 ) -> None:

@@ -95,6 +95,7 @@ def test_a_shared_pool_in_need_of_coordination_shares_its_fate() -> None:
     assert 0.7 < found.estimate.value < 1.3
 
 
+@pytest.mark.slow
 def test_ten_times_as_long_is_the_same() -> None:
     log = pool(0.85, overhead=0.2, bursts=True)
     one, ten = told(IndexInputs(log, servers=20)), told(IndexInputs(log.scaled(10.0), servers=20))

@@ -49,6 +49,7 @@ def buckets(samples: list[float]) -> dict[str, float]:
     return {f"{bound:g}": float(sum(x <= bound for x in samples)) for bound in (*BOUNDS, math.inf)}
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(1e-4, 10), min_size=1, max_size=30))
 @settings(max_examples=150, deadline=None)
 def test_a_histogram_gives_the_narrowest_buckets_that_hold_all_samples(samples: list[float]) -> None:

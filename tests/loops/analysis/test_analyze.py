@@ -305,6 +305,7 @@ loops:
 """
 
 
+@pytest.mark.slow
 def test_the_delay_margin_is_of_all_branches_also_of_those_that_are_alike_without_a_delay(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

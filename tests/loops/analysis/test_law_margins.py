@@ -57,7 +57,14 @@ SET, STEP = 'set, to: "{set} + {rest}"', 'step, by: "{step} + {rest}"'
     ("text", "own", "rest", "edge", "at_two"),
     [
         (ALONE, -0.8, "web.load", 1 / 0.8, 0.8 / 2),  # the command's own loop, 0.8 / z
-        (LAG, 0.5, "0.3 * (1 - a.x)", 1.5 * (1 + LEFT) / RISE, RISE * 2 / ((2 - 0.5) * (2 - LEFT))),
+        pytest.param(
+            LAG,
+            0.5,
+            "0.3 * (1 - a.x)",
+            1.5 * (1 + LEFT) / RISE,
+            RISE * 2 / ((2 - 0.5) * (2 - LEFT)),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_loop_of_a_law_that_carries_its_command_on_does_not_depend_on_its_spelling(

@@ -113,6 +113,7 @@ def test_a_sampled_network_has_safe_factors_and_multipliers(tmp_path: Path) -> N
     assert "growth per lap" in text("net.yaml", analysis)
 
 
+@pytest.mark.slow
 def test_the_gain_of_an_unstable_block_may_fall_only_so_far() -> None:
     """x' = x / 100 s - g u, held for 10 s and fed back: stable from g = 1 / 100 on (a gain of 2 is twice that)."""
     plant = Block("plant", (2.0,), (100.0, -1.0), 0.0)
@@ -130,6 +131,7 @@ def test_no_verdict_carries_its_reason() -> None:
     assert "undecided: the time limit was reached" in text("net.yaml", analysis)
 
 
+@pytest.mark.slow
 def test_the_verdict_alone_is_the_same_and_is_taken_over() -> None:
     net = loop([0.5], [1.0, 0.0], 1.0)
     before = judged(net)
@@ -151,6 +153,7 @@ def test_a_root_that_is_not_shown_to_be_the_rightmost_and_a_search_that_was_cut_
     assert "  any" not in text("n.yaml", replace(analysis, margins=(cut,)))
 
 
+@pytest.mark.slow
 def test_a_search_of_margins_that_was_cut_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("coherence.loops.margins.crossings.INTERVALS", 3)
     notes = analysis_of(tmp_path, "0.05").notes

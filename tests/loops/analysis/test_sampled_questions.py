@@ -54,6 +54,7 @@ def test_windows_of_a_delay_end_where_the_verdict_changes_and_say_how_they_were_
     assert "may be missing" in answer.lines[-1]
 
 
+@pytest.mark.slow
 def test_several_rates_are_asked_in_steps() -> None:
     answer = answered(two_rates(), NetworkQuestion("gain windows", ("a",)))
     stable = [span for span in spans(answer) if span[2] == "stable"]

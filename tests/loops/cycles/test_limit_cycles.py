@@ -52,6 +52,7 @@ def only(answer: CycleSearchResult) -> tuple[float, float, float]:
     return cycle.period, cycle.lowest[0], cycle.highest[0]
 
 
+@pytest.mark.slow
 def test_relay_integrator_with_delay_draws_triangles() -> None:
     period, low, high = only(limit_cycles(feedback([0.05], [1, 0], relay(1), delay=30)))
     assert (period, low, high) == pytest.approx((120, -1.5, 1.5), rel=1e-9)
@@ -73,6 +74,7 @@ def test_first_order_plants_with_delay(tau: float, theta: float, eps: float) -> 
     assert high == pytest.approx(1 - (1 - eps) * decay, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_third_order_relay_loop_exactly_and_by_its_first_harmonic() -> None:
     loop = feedback(*third_order(1), relay(1))
     (guess,) = screen(loop)

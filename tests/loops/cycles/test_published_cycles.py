@@ -18,6 +18,7 @@ from tests.paths import DATA, read_yaml
 
 CASES = read_yaml(DATA / "loops-numeric.yaml")["cases"]
 CYCLES = [case for case in CASES if case["kind"] == "limit_cycle"]
+LONG = {"B26_relay_hysteresis_integrator", "B32_van_der_pol"}  # seconds each
 
 
 def switching(model: dict[str, Any]) -> System:
@@ -64,7 +65,9 @@ def cycle_numbers(cycle: Cycle) -> dict[str, float]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CYCLES, ids=lambda case: case["id"])
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case["id"], marks=[pytest.mark.slow] * (case["id"] in LONG)) for case in CYCLES]
+)
 def test_limit_cycle(case: dict[str, Any]) -> None:
     found = numbers(case)
     expected = case["expected"]

@@ -191,6 +191,7 @@ def test_the_sample_before_is_refused_where_other_readers_count_its_samples() ->
         network_of(*smooth_at_rest(text))
 
 
+@pytest.mark.slow
 @settings(max_examples=few(20), deadline=None)
 @given(st.data())
 def test_an_exact_run_obeys_the_characteristic_polynomial_of_the_lap(data: st.DataObject) -> None:

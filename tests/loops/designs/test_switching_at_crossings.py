@@ -196,6 +196,7 @@ def test_heat_that_arrives_late_is_the_cycle_of_a_late_reading_and_is_confirmed(
     assert swing[1:] == pytest.approx((lowest, highest), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_cycle_stands_where_no_time_is_left_to_confirm_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def works(*_: object, **__: object) -> None:
         end = time.process_time() + 30

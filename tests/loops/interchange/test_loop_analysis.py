@@ -81,6 +81,7 @@ def test_what_has_no_linear_loop_is_refused_with_the_reason() -> None:
         analyze(LAG).linearize("clt")
 
 
+@pytest.mark.slow
 def test_a_kink_asks_for_its_branch() -> None:
     text = LAG.replace(
         "5 + 3 * (20 - delayed(room.temp, 60 s))", "max(5 + 3 * (20 - room.temp), 5 + 1 * (20 - room.temp))"

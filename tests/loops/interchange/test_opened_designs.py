@@ -53,6 +53,7 @@ def test_every_loop_is_the_one_that_its_margins_are_of(data: st.DataObject) -> N
             assert response(opened_design(design, loop), z) == pytest.approx(response(cut, z), rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(15), deadline=None)
 @given(st.data())
 def test_every_loop_closed_again_has_the_multipliers_of_the_whole(data: st.DataObject) -> None:

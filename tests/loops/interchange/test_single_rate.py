@@ -43,6 +43,7 @@ def drawn_system(data: st.DataObject) -> Multirate:
     return checked(samplers, [*plants, shift], [Coupling(s, t, data.draw(gains)) for s, t in pairs])
 
 
+@pytest.mark.slow
 @settings(max_examples=few(60), deadline=None)
 @given(st.data())
 def test_both_readings_have_the_same_largest_modulus(data: st.DataObject) -> None:

@@ -23,6 +23,7 @@ def test_a_circle_is_drawn_as_one() -> None:
     assert (panel.x, panel.y) == ("a.x, number", "b.x, number")
 
 
+@pytest.mark.slow
 def test_one_signal_is_drawn_beside_its_rate() -> None:
     alone = CycleReading("a.x", "cycle", math.tau, (("a.x", -1.0, 1.0),), None, 0.0, confirmed=True)
     (panel,) = cycle_panels(model(CIRCLE), [alone])

@@ -108,6 +108,7 @@ def test_a_reduce_scatter_of_a_design_wants_its_shares_over_the_uplinks() -> Non
     assert one(pods(uplink=10**3), "reduce_scatter_fabric") == Fraction(5, 6) * 4 / 50
 
 
+@pytest.mark.slow
 def test_a_broadcast_of_a_design_goes_over_its_narrowest_cut_after_its_latency() -> None:
     found = pods()
     assert one(found, "broadcast_fabric", "one of left") == Fraction(5, 10**6) + Fraction(4, 10)

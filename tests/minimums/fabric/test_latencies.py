@@ -163,6 +163,7 @@ def test_the_floor_lies_between_that_without_latency_and_trees_in_small_chunks(m
     assert told_by_all(plain, Fraction(0), grown) == gathered(plain, Fraction(0)).time
 
 
+@pytest.mark.slow
 def test_it_is_the_worst_of_all_cuts_sinks_and_distances() -> None:
     for seed in range(6):
         made = late(drawn(seed), seed)

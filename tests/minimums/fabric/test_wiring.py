@@ -54,6 +54,7 @@ def test_the_minimum_is_the_worst_of_all_cuts_and_the_cut_adds_up(made: Fabric) 
     assert cut_of(made, cut.inside) == cut
 
 
+@pytest.mark.slow
 @LAW
 @given(fabrics())
 def test_trees_attain_the_minimum_and_no_executed_trees_beat_it(made: Fabric) -> None:
@@ -219,6 +220,7 @@ def test_the_step_solver_finds_schedules_that_run() -> None:
         step_schedules.executed(made, found[1:])
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(fabrics(members=4, switches=1, alike=True))
 def test_the_fewest_steps_are_no_fewer_than_any_floor(made: Fabric) -> None:

@@ -72,6 +72,7 @@ def executed(term: Term, draw: random.Random) -> Fraction:
             raise AssertionError
 
 
+@pytest.mark.slow
 @given(systems(), st.integers(0, 10**6))
 @settings(max_examples=100, deadline=None)
 def test_no_run_is_shorter_than_the_floor(term: Term, seed: int) -> None:

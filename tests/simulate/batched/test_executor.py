@@ -76,6 +76,7 @@ watts = st.integers(0, 120_000).map(F)
 many_watts = st.lists(watts, min_size=4, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(8), deadline=None)
 @given(many_watts, many_watts, st.sampled_from(["", ", lands: 1 s", ", lands: 2500 ms"]))
 def test_throttle_and_backfill_over_thresholds_and_starts(h: list[Fraction], p: list[Fraction], lands: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,7 @@ def test_comparisons_follow_the_value(a: Fraction, b: Fraction, slope: Fraction)
     )
 
 
+@pytest.mark.slow
 @given(numbers, numbers, numbers, numbers)
 def test_the_gradient_predicts_an_affine_map_at_any_other_point(
     a: Fraction, b: Fraction, here: Fraction, there: Fraction

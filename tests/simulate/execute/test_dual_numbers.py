@@ -76,6 +76,7 @@ class World:
 slopes = st.fixed_dictionaries({name: st.sampled_from(LITERALS) for name in NAMES})
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(numeric(division=False), points(), slopes)
 def test_up_to_the_turn_the_branches_taken_are_those_of_the_tree(

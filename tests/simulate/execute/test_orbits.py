@@ -112,6 +112,7 @@ def test_contraction_may_need_several_laps() -> None:
 entries = st.fractions(F(-2), F(2), max_denominator=60) | st.just(F(0))
 
 
+@pytest.mark.slow
 @settings(max_examples=few(60), deadline=None)
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n)))
 def test_the_contraction_is_the_norm_of_the_first_power_below_one(matrix: list[list[F]]) -> None:

@@ -26,6 +26,7 @@ def computed(x: Any, a: Fraction, b: Fraction, c: Fraction) -> list[Any]:
     return [math.floor(three), math.ceil(2 * one / 3), int(three > two), int(one == b), int(one >= a)]
 
 
+@pytest.mark.slow
 @given(small, small, small, st.fractions(WHOLE.low, WHOLE.high, max_denominator=60))
 def test_values_are_those_of_plain_numbers(a: Fraction, b: Fraction, c: Fraction, at: Fraction) -> None:
     decisions = BranchRecord(at)

@@ -91,7 +91,7 @@ def test_in_floats_each_digit_is_that_of_windows_that_are_evaluated_anew(plant: 
         assert quick == in_floats(text, 60)
 
 
-@pytest.mark.parametrize("execute_in", [ran, in_floats])
+@pytest.mark.parametrize("execute_in", [ran, pytest.param(in_floats, marks=pytest.mark.slow)])
 def test_the_window_of_five_minutes_of_a_loop_of_a_second_is_no_work(
     monkeypatch: pytest.MonkeyPatch, execute_in: Callable[[str, int], list[Instant]]
 ) -> None:

@@ -272,6 +272,7 @@ def paused(lasts: Law, patience: float) -> JobRun:
     return simulate(job, seed=9, until=3 * DAY)
 
 
+@pytest.mark.slow
 def test_a_long_pause_makes_the_watchdog_kill() -> None:
     run = paused(uniform(300.0, 2400.0), 1800.0)
     assert adds_up(run)
@@ -310,6 +311,7 @@ def test_a_save_by_one_rank_under_the_watchdogs_eyes(writers: int, snapshot: Law
     assert {loss.cause for loss in run.losses} == (set() if progress else {"guard after the save by some ranks"})
 
 
+@pytest.mark.slow
 def test_a_job_that_never_gets_to_a_save_is_given_up() -> None:
     job = JobProgram(
         "x", 2, constant(1.0), 1000, failures=Failures(10.0), recovery=BACK, checkpoint=Checkpoint(500.0, constant(1.0))

@@ -77,6 +77,7 @@ def test_published_numbers(model: Published, eigenvalue: float, to_low: float, t
     assert found.mode is mode
 
 
+@pytest.mark.slow
 def test_a_dense_solver_stops_at_its_rounding_error() -> None:
     """Where the answer is below 1e13 s both agree; beyond, the solver is off by a tenth or by orders of magnitude."""
     target = np.zeros((100, 20), dtype=bool)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.dom import minidom
+
+import pytest
 
 from coherence.cli._run import run as command
 from coherence.reporting.pictures.figure import Figure
@@ -14,9 +15,6 @@ from coherence.reporting.pictures.svg import svg
 from coherence.simulate.pictures.run_figure import run_figure
 from coherence.simulate.study.repeated_runs import Study
 from tests.simulate.pictures.picture_runs import PAUSED, run_of
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_no_path_is_in_the_picture_and_axes_have_units(paused: tuple[Study, Figure]) -> None:
@@ -40,6 +38,7 @@ def test_two_designs_stand_beside_each_other_on_the_same_axes() -> None:
         assert (left.high or 0) >= top
 
 
+@pytest.mark.slow
 def test_pictures_overwrite_nothing_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     design, foreign, own = tmp_path / "a.yaml", tmp_path / "foreign.svg", tmp_path / "own.svg"
     design.write_text(PAUSED, encoding="utf-8")

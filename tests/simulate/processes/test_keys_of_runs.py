@@ -79,6 +79,7 @@ def sojourns(discipline: str) -> list[float]:
     return [float(result.requests.latency[result.requests.source == number].mean()) for number in (0, 1)]
 
 
+@pytest.mark.slow
 def test_a_higher_priority_waits_as_cobham_says() -> None:
     # W_k = W0 / ((1 - sigma_{k-1})(1 - sigma_k)), W0 = lambda E[S^2] / 2
     # SOURCE: Kleinrock, Queueing Systems II, (3.31)
@@ -87,11 +88,13 @@ def test_a_higher_priority_waits_as_cobham_says() -> None:
     assert sojourns("priority") == pytest.approx(expected, rel=0.04)
 
 
+@pytest.mark.slow
 def test_who_preempts_does_not_see_the_others_and_they_go_on_later() -> None:
     # M/M/1 preemptive resume: T_gold = (1/mu)/(1 - rho_gold), T_bulk = (1/mu)/((1 - rho_gold)(1 - rho))
     assert sojourns("preemptive") == pytest.approx([0.1 / 0.6, 0.1 / (0.6 * 0.2)], rel=0.04)
 
 
+@pytest.mark.slow
 def test_last_come_first_served_waits_as_long_on_average_and_longer_at_most() -> None:
     means = sojourns("lifo")
     assert means == pytest.approx([0.1 / 0.2] * 2, rel=0.05)

@@ -106,6 +106,7 @@ def plain(routes: tuple[Route, ...], takes: float, down: set[str]) -> tuple[floa
     return now, False, sent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("behind", [False, True])
 def test_chains_of_fallbacks_end_as_they_do_call_by_call(*, behind: bool) -> None:
     rng = random.Random(5)  # noqa: S311  (the same chains in every run)

@@ -128,6 +128,7 @@ def test_the_trace_tells_every_failed_try_with_its_cause(program: Program) -> No
     assert result == run(program)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(30), deadline=None)
 @given(programs(), st.integers(0, 4))
 def test_another_design_sees_the_same_arrivals(program: Program, servers: int) -> None:

@@ -255,6 +255,7 @@ def test_first_come_is_first_scheduled_and_times_are_in_order(
     assert (result.recomputed[kept] > 0).tolist() == (result.preemptions[kept] > 0).tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(servers, step_times, requests)
 def test_a_clock_of_half_the_speed_doubles_every_time(

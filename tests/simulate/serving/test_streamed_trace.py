@@ -112,6 +112,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     assert many < 15 * BLOCK * 8, "less than its times as floats"
 
 
+@pytest.mark.slow
 def test_parquet_is_replayed_as_csv_is(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     csv, parquet = str(tmp_path / "a.csv"), str(tmp_path / "a.parquet")

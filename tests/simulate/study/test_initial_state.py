@@ -111,6 +111,7 @@ def test_the_rest_is_that_of_the_mean_of_a_load_that_switches() -> None:
     assert begins(AUTOSCALER.replace("rate: 400 req/s", switched)).values == {"pool.desired": 16}
 
 
+@pytest.mark.slow
 def test_a_run_from_rest_has_the_servers_from_the_beginning_and_writes_next_to_nothing() -> None:
     setting = Setting(60.0, seeds=(1, 2, 3))
     rests = study(read_text(AUTOSCALER.replace("tolerance: 5 %", "tolerance: 20 %"), "d.yaml"), setting)
@@ -157,6 +158,7 @@ def test_a_loop_that_reads_what_nothing_says_has_no_rest() -> None:
     assert begins(text.replace("rate_per_replica:", "load: pool.other, rate_per_replica:")).values == {}
 
 
+@pytest.mark.slow
 def test_a_rest_outside_the_stated_starts_is_none_to_begin_at() -> None:
     """The shipped design rests at 75 kW and states that it starts below 60 kW."""
     text = (SPECS / "throttle-backfill-repaired" / "design.yaml").read_text()

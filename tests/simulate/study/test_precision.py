@@ -31,6 +31,7 @@ def told(rate: str, setting: Setting) -> tuple[Study, dict[str, StudyReading]]:
     return shown, {reading.what: reading for reading in shown.readings}
 
 
+@pytest.mark.slow
 def test_a_short_run_near_full_load_is_said_to_be_too_short_with_a_time_that_is_enough() -> None:
     _, rows = told("9 req/s", Setting(600.0, seeds=(1, 2, 3, 4, 5)))
     for what in ("mean", "P50", "P95", "P99"):

@@ -280,6 +280,7 @@ def test_parquet_gives_back_every_float_and_every_name(folder: Path, told: Telem
     assert same(read(folder, parquet=True), told)
 
 
+@pytest.mark.slow
 @given(any_telemetry(), st.randoms(use_true_random=False))
 @QUICK
 def test_bytes_do_not_depend_on_the_order_of_making(folder: Path, told: Telemetry, random: Random) -> None:

@@ -239,6 +239,7 @@ def simulated(course: RetrySchedule) -> list[tuple[Fraction, Fraction]]:
     return rows
 
 
+@pytest.mark.slow
 @given(layers, times, backoffs(), st.booleans(), times)
 @settings(max_examples=few(100), deadline=None)
 def test_closed_forms_equal_the_simulation(
@@ -253,6 +254,7 @@ def test_closed_forms_equal_the_simulation(
     assert completed(course, limit, strict=True) == sum(over < limit for _, over in rows)
 
 
+@pytest.mark.slow
 @given(layers, times, backoffs(), positive)
 @settings(max_examples=few(100), deadline=None)
 def test_scaling_all_times_keeps_the_counts(
@@ -297,6 +299,7 @@ def test_expected_sends_is_the_sum_over_tries(attempts: int, p: Fraction) -> Non
     assert expected_sends(attempts, p) <= 1 + (attempts - 1) * p  # the linear form is only an upper bound
 
 
+@pytest.mark.slow
 @given(positive)
 @settings(max_examples=100, deadline=None)
 def test_nice_numbers_are_strictly_beside_and_near(value: Fraction) -> None:

@@ -107,6 +107,7 @@ def test_a_call_ends_by_its_tries_or_by_its_deadline(call: str, longest: int, pa
         assert f"(<= {name} {most}.0)" in script
 
 
+@pytest.mark.slow
 @given(st.lists(st.fractions(0, 5, max_denominator=4), min_size=1, max_size=4), st.fractions(0, 12, max_denominator=4))
 @settings(max_examples=few(40), deadline=None)
 def test_a_bounded_sum_holds_where_the_bounds_add_up_to_less(bounds: list[Fraction], limit: Fraction) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,9 +14,6 @@ from coherence.language.design import Design, Timer
 from coherence.language.reading import read_text
 from coherence.verify.events import forestalling
 from tests.second_interpreter.laid import MODULES
-
-if TYPE_CHECKING:
-    import pytest
 
 DESIGN = """\
 coherence: 1
@@ -60,6 +57,7 @@ def test_one_that_may_fire_at_the_same_time_or_later_forestalls_none() -> None:
     assert not forestallers(design(high=400))
 
 
+@pytest.mark.slow
 @given(SECONDS, SECONDS, SECONDS, st.integers(6, 900))
 def test_what_never_fires_is_not_said_to_fire_too_soon_and_what_may_fire_is(
     low: int, high: int, due: int, longest: int
@@ -93,6 +91,7 @@ def ends_both(text: str) -> set[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(TIMERS)
 def test_the_pairs_are_those_that_a_look_at_all_pairs_finds(timers: list[tuple[str, int, bool, str]]) -> None:

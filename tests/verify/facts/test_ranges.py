@@ -168,6 +168,7 @@ def contains(interval: Interval, value: Fraction) -> bool:
     return interval.clip(value) == value
 
 
+@pytest.mark.slow
 @settings(max_examples=few(60), deadline=None)
 @given(TREES, VALUES, SHARES)
 def test_every_value_lies_in_the_enclosure(tree: Tree, values: dict[str, Interval], shares: list[Fraction]) -> None:

@@ -79,6 +79,7 @@ def test_a_level_that_only_whole_steps_make_safe_is_left_open(h: Number) -> None
     assert isinstance(prove(power(h), time_limit=1), Unproved)
 
 
+@pytest.mark.slow
 def test_the_overshoot_of_the_cycle_is_bounded() -> None:
     for bad in (100, 95, 85):
         assert isinstance(prove(power(85, bad=bad)), InvariantProof)

@@ -445,6 +445,7 @@ def test_the_verdict_of_a_family_depends_on_its_size(scale: int, conflict: bool)
 # --- evictor against placer
 
 
+@pytest.mark.slow
 def test_an_evictor_of_duplicates_never_rests_with_fewer_nodes_than_members() -> None:
     for nodes in range(1, 51):
         assert eviction(DUPLICATES.format(copies=12, nodes=nodes, rule="", above=1), 12) == (

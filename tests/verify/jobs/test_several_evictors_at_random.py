@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 import random
 
+import pytest
+
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.language.schema_kinds import Formula
@@ -74,6 +76,7 @@ loops:
     return chase(evicts, there, members, {}).verdict
 
 
+@pytest.mark.slow
 def test_several_evictors_come_to_rest_by_chance_exactly_where_no_opponent_keeps_them_moving() -> None:
     draw, seen = random.Random(15), dict[str, int]()  # noqa: S311  (reproducible, not secret)
     for _ in range(250):

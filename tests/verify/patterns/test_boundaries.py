@@ -58,6 +58,7 @@ def number(finding: Finding, name: str) -> Fraction:
     return Fraction(finding.evidence.numbers[name][0])
 
 
+@pytest.mark.slow
 @cases
 @given(st.integers(2, 9), st.integers(1, 40), st.integers(0, 20), st.data())
 def test_containment(tries: int, each: int, pause: int, data: st.DataObject) -> None:
@@ -141,6 +142,7 @@ def test_sampling_window(scrape: int, window: int, kind: str, period: int) -> No
         assert certain(finding)
 
 
+@pytest.mark.slow
 @cases
 @given(st.integers(1, 40), st.integers(0, 100))
 def test_rounding_of_budgets(copies: int, percent: int) -> None:

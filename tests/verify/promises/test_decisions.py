@@ -66,6 +66,7 @@ def test_what_a_loop_waits_for_is_carried_by_the_proof(times: str, limits: str) 
     assert isinstance(refuted, Refuted)
 
 
+@pytest.mark.slow
 def test_a_condition_that_must_last_and_a_value_of_the_past() -> None:
     text = LAG.replace("actuation", 'trigger: "{trigger}"\n    actuation')
     late = text.format(
@@ -74,6 +75,7 @@ def test_a_condition_that_must_last_and_a_value_of_the_past() -> None:
     assert isinstance(outcome(late), Proved)
 
 
+@pytest.mark.slow
 def test_a_run_comes_to_rest_and_the_proof_says_when() -> None:
     shown = lag("eventually_always abs(x - 13.3333) <= 1")
     assert isinstance(shown, Proved)
@@ -83,6 +85,7 @@ def test_a_run_comes_to_rest_and_the_proof_says_when() -> None:
     assert recheck(shown.certificate).unsat
 
 
+@pytest.mark.slow
 def test_a_run_that_rests_elsewhere_is_a_conflict_that_replays() -> None:
     refuted = lag("eventually_always abs(x - 20) <= 1")
     assert isinstance(refuted, Refuted)
@@ -334,6 +337,7 @@ def test_run_and_proof_count_for_from_the_first_true_sample_in_a_row(high: int, 
         assert isinstance(outcome(STREAK.format(high=high, seconds=seconds, start=start)), Refuted if acts else Proved)
 
 
+@pytest.mark.slow
 def test_a_bad_run_in_floats_is_repeated_exactly_from_rounded_numbers() -> None:
     """No end of the range breaks it, whatever the order: only a start between them does."""
     text = """

@@ -30,7 +30,10 @@ def promised(model: Model) -> tuple[str, Tree]:
     return "eventually_always", condition_of(model, model.promises["p"])
 
 
-@pytest.mark.parametrize(("rise", "full", "low"), [("0.01 / 1 s", 9, 5), ("0.02 / 1 s", 9, 8), ("1 / 1 s", 30, 3)])
+@pytest.mark.parametrize(
+    ("rise", "full", "low"),
+    [pytest.param("0.01 / 1 s", 9, 5, marks=pytest.mark.slow), ("0.02 / 1 s", 9, 8), ("1 / 1 s", 30, 3)],
+)
 def test_a_plant_that_fills_for_a_thousand_laps_is_followed_until_it_is_full(rise: str, full: int, low: int) -> None:
     model = model_of(FILLING.format(rise=rise, full=full, low=low))
     run = followed_run(model, next(iter(corners(model))), (), promised(model))

@@ -15,15 +15,15 @@ from coherence.verify.promises.outcomes import Proved, Refuted
 @pytest.mark.parametrize(
     ("promise", "start", "kept"),
     [
-        ("eventually_always a.x >= 0.8", 0.5, False),
+        pytest.param("eventually_always a.x >= 0.8", 0.5, False, marks=pytest.mark.slow),
         ("eventually_always a.x >= 0.8", 0.8, True),
-        ("eventually_always a.x < 0.251", 0.5, True),
-        ("eventually_always a.x < 0.25", 0.5, None),  # the very point of rest
+        pytest.param("eventually_always a.x < 0.251", 0.5, True, marks=pytest.mark.slow),
+        pytest.param("eventually_always a.x < 0.25", 0.5, None, marks=pytest.mark.slow),  # the very point of rest
         ("always a.x >= 0.4", 0.5, False),
-        ("always a.x >= 0.24", 0.5, True),
-        ("never a.x < 0.3", 0.5, False),
+        pytest.param("always a.x >= 0.24", 0.5, True, marks=pytest.mark.slow),
+        pytest.param("never a.x < 0.3", 0.5, False, marks=pytest.mark.slow),
         ("eventually a.x < 0.3", 0.5, True),
-        ("eventually a.x > 0.9", 0.5, False),
+        pytest.param("eventually a.x > 0.9", 0.5, False, marks=pytest.mark.slow),
     ],
 )
 def test_a_promise_is_decided_by_where_the_run_goes(promise: str, start: float, kept: bool | None) -> None:

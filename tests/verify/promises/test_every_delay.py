@@ -54,7 +54,7 @@ def landed(late: Fraction, hold: Fraction, samples: int = 120) -> list[Fraction]
 PROMISES = {"always pool.desired <= 60": lambda h: max(h) <= 60, "always pool.desired <= 200": lambda h: max(h) <= 200,
             "eventually_always pool.desired <= 41": lambda h: max(h[-30:]) <= 41}  # fmt: skip
 RANGES = [("lands", 0, 14), ("lands", 10, 20), ("lands", 0, 44), ("lands", 31, 40), ("hold_down", 0, 14),
-          ("hold_down", 0, 40), ("hold_down", 15, 40)]  # fmt: skip
+          *(pytest.param("hold_down", low, 40, marks=pytest.mark.slow) for low in (0, 15))]  # fmt: skip
 
 
 @pytest.mark.parametrize("promise", PROMISES)
@@ -72,6 +72,7 @@ def test_a_promise_is_kept_over_a_range_where_every_delay_of_it_keeps_it(
         assert f"({key} of hpa" in finding.message
 
 
+@pytest.mark.slow
 def test_responses_are_answered_for_every_delay() -> None:
     promise = "after pool.util > 60 % then pool.util <= 60 % within {}"
     assert asked(design("lands: 0 s .. 14 s", promise.format("15 s"))).verdict is Verdict.PROVED

@@ -50,6 +50,7 @@ def test_each_order_of_the_instants_has_its_certificate() -> None:
     assert len(shown.readings) == 1
 
 
+@pytest.mark.slow
 def test_what_is_not_so_is_not_proved() -> None:
     for condition, wanted in (("x < 6", True), ("x >= 6", False)):
         failed = proof(relay("always x < 99"), condition, wanted=wanted, seconds=0.3)

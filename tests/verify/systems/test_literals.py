@@ -130,6 +130,7 @@ def test_conditions_that_contradict_hold_nowhere_together(left: Tree, right: Tre
         assert not any(holds(left, point) and holds(right, point) for point in GRID)
 
 
+@pytest.mark.slow
 @given(TREES)
 @settings(max_examples=few(150), deadline=None)
 def test_every_literal_holds_where_the_condition_does(tree: Tree) -> None:

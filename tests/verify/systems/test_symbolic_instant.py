@@ -84,6 +84,7 @@ def holds(guard: Guard, point: dict[str, Fraction]) -> bool:
     return all(signs[relation](term.at(point)) for term, relation in guard.rows())
 
 
+@pytest.mark.slow
 @given(st.fractions(-5, 5, max_denominator=4), st.sampled_from(["ceil", "floor"]))
 @settings(max_examples=60, deadline=None)
 def test_a_rounded_unknown_may_be_the_rounded_number_and_no_other_whole_one(value: Fraction, function: str) -> None:

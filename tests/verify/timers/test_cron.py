@@ -121,6 +121,7 @@ HALF_HOURS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(HALF_HOURS, min_size=1, max_size=3))
 def test_coverage_agrees_with_marking_every_half_hour(texts: list[str]) -> None:

@@ -269,6 +269,7 @@ def test_a_later_timer_is_never_worse(design: tuple[Callable[..., str], int, int
     assert rank(make(later)) <= rank(make(values))
 
 
+@pytest.mark.slow
 @QUICK
 @given(designs)
 def test_every_proof_has_a_certificate_and_every_conflict_a_run_with_two_places(
@@ -287,6 +288,7 @@ def test_every_proof_has_a_certificate_and_every_conflict_a_run_with_two_places(
             assert len(times) >= 3
 
 
+@pytest.mark.slow
 @QUICK
 @given(designs)
 def test_a_certificate_of_the_opposite_claim_does_not_hold(design: tuple[Callable[..., str], list[int]]) -> None:

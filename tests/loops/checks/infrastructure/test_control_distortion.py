@@ -78,6 +78,7 @@ def test_a_longer_period_is_counted_as_it_is_written(period: str, delay: str, lo
     assert [(edit.old, edit.new) for edit in repair.edits] == [(period, longer)]
 
 
+@pytest.mark.slow
 def test_the_smallest_period_is_found_whatever_the_proof_without_the_conflict_reads() -> None:
     text = TEXT.format(between="added_delay: 16 ms", period=15, kind="virtualization").replace("15 s", "15 ms")
     answered = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))

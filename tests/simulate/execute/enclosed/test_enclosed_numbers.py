@@ -28,6 +28,7 @@ def walked(x: EnclosedNumber | Fraction, steps: list[tuple[str, Fraction]]) -> E
     return at
 
 
+@pytest.mark.slow
 @given(middle=NUMBERS, radius=st.fractions(0, 1, max_denominator=100), part=st.fractions(-1, 1), steps=STEPS)
 def test_what_is_computed_holds_every_number_inside_and_every_difference(
     middle: Fraction, radius: Fraction, part: Fraction, steps: list[tuple[str, Fraction]]

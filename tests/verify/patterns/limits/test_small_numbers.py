@@ -145,6 +145,7 @@ def test_no_copies_leave_nothing_to_evict() -> None:
 # --- ejection
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(SMALL, PERCENTS, WAYS, st.integers(min_value=0, max_value=99), st.integers(min_value=1, max_value=9))
 def test_ejection_is_undone_exactly_when_panic_begins(hosts: int, share: int, way: str, panic: int, bad: int) -> None:

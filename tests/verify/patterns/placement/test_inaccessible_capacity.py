@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def answers(text: str) -> list[Finding]:
     return list(ask(Subject(read_text(text, "d"), {"d": text})))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(line=LINES)
 def test_the_verdict_is_that_of_every_placement(line: Line) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ def allowed(zones: str, rules: list[Rule], after: tuple[int, ...], node: int) ->
 RULES = st.lists(st.tuples(st.booleans(), st.sampled_from(["node", "zone"]), st.integers(1, 3)), min_size=1, max_size=2)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(120), deadline=None)
 @given(
     st.text(ZONES, min_size=1, max_size=4), RULES, st.integers(1, 5), st.sampled_from(["node", "zone"]),

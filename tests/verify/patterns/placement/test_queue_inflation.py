@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -74,6 +75,7 @@ def verdicts(queues: list[tuple[int, int]], deadline: int) -> tuple[Verdict, Ver
     return sure, Verdict.CONFLICT if longest + 2 * services > deadline else Verdict.UNDECIDED
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(queues=QUEUES)
 def test_the_verdict_is_that_of_the_sum_and_of_the_departures(queues: list[tuple[int, int]]) -> None:

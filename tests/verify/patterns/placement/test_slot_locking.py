@@ -35,6 +35,7 @@ def answers(text: str) -> list[Finding]:
     return list(ask(Subject(read_text(text, "d"), {"d": text})))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(members=st.integers(1, 6), takes=st.integers(1, 9), patience=st.integers(1, 9), cap=st.integers(0, 7))
 def test_the_verdict_is_that_of_a_count(members: int, takes: int, patience: int, cap: int) -> None:

@@ -47,6 +47,7 @@ def verdicts(text: str, code: str) -> set[Verdict]:
 # -- contradictory actuation --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @SLOW
 @given(a=st.integers(1, 40), b=st.integers(1, 40), one=st.sampled_from([">", ">="]), two=st.sampled_from(["<", "<="]))
 def test_two_thresholds_clash_where_their_half_lines_meet(a: int, b: int, one: str, two: str) -> None:
@@ -60,6 +61,7 @@ loops:
     assert verdicts(text, "COH230") == {Verdict.CONFLICT if meet else Verdict.PROVED}
 
 
+@pytest.mark.slow
 @SLOW
 @given(enter=st.integers(10, 40), gap=st.integers(1, 9), b=st.integers(1, 50))
 def test_a_relay_acts_down_to_where_it_leaves(enter: int, gap: int, b: int) -> None:
@@ -177,6 +179,7 @@ promises:
 numbers = st.integers(-6, 6)
 
 
+@pytest.mark.slow
 @SLOW
 @given(rows=st.lists(st.tuples(st.sampled_from(["<=", ">="]), numbers, numbers, numbers), min_size=2, max_size=6))
 def test_a_core_is_minimal(rows: list[tuple[str, int, int, int]]) -> None:
