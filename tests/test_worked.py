@@ -109,16 +109,18 @@ def test_orders_landing_and_phase(
     assert orbit(feed(lands=lands), order, phases).period == period
 
 
-def findings(text: str) -> dict[tuple[str, str], Finding]:
-    """(code, first name) -> finding."""
+def findings(text: str, *, repairs: bool = False) -> dict[tuple[str, str], Finding]:
+    """(code, first name) -> finding, of promises."""
     design = read_text(text, "d.yaml")
-    answers = analyse(design, {"d.yaml": text}, lambda s: read_text(s["d.yaml"], "d.yaml"))
+    answers = analyse(
+        design, {"d.yaml": text}, lambda s: read_text(s["d.yaml"], "d.yaml"), select=["COH220"], verify_repairs=repairs
+    )
     return {(f.code, f.of[0]): f for f in answers.findings}
 
 
 @pytest.mark.slow
 def test_the_solver_proves_the_safe_design_and_refutes_the_fighting_one() -> None:
-    safe, fighting = findings(FEED.format(h="30", lands="")), findings(FEED.format(h="85", lands=""))
+    safe, fighting = findings(FEED.format(h="30", lands="")), findings(FEED.format(h="85", lands=""), repairs=True)
     assert safe["COH220", "calm"].verdict is Verdict.PROVED
     assert safe["COH220", "calm"].evidence.certificate
     conflict = fighting["COH220", "calm"]
