@@ -1,9 +1,9 @@
 """Reads the clocks of time limits, and records what a limit cut short.
 
 The limits of a question, of the prover and of a whole run are seconds of the processor, so that a busy machine changes
-no verdict; those of what waits for servers and other processes are seconds of the wall.  Whoever asks how much is left
-and is told that nothing is left, and the solver that gives up for want of time, records it for the `recorded_cuts`
-block around: its answer depends on the machine.
+no verdict; those of the solver are counts of its steps; those of what waits for servers and other processes are seconds
+of the wall.  Whoever asks how much is left and is told that nothing is left, and the solver where the wall ends it,
+records it for the `recorded_cuts` block around: its answer depends on the machine.
 """
 
 from __future__ import annotations

@@ -5,13 +5,18 @@ when each of them is.
 
 What is asked is always a text, so that what is printed as a certificate is what was decided.
 Answers are reproducible: fixed seeds, a fresh context per call, and one of its own for each model.  So a script that
-was decided is not solved again by this process: repairs and blame ask mostly what was asked before.  A timeout, a
-malformed script or a failing solver is `unknown` with its reason, never an exception and never `unsat`.
+was decided is not solved again by this process: repairs and blame ask mostly what was asked before.  The end of its
+time, a malformed script or a failing solver is `unknown` with its reason, never an exception and never `unsat`.
+
+The time that z3 has is a count of its own steps, so that a busy or slow machine changes no answer: `timeout_ms` are
+milliseconds of a machine that takes so many steps in each.  The clock on the wall ends only what takes GUARD times as
+long, and records it.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,10 +27,13 @@ from coherence.base.errors import InternalError, MissingExtraError
 
 SEED = 0
 RESET = "(reset)\n"
-TIMED_OUT = ("timeout", "canceled")  # z3's words for the end of its time
+ENDED = ("timeout", "canceled")  # z3's words for the end of its time, and of its steps
+STEPS, STEPS_OF_PRODUCTS = 1_000, 150  # of z3 in a millisecond: with sums, and with products of unknowns
+MOST_STEPS, GUARD = 2**32 - 1, 20
 KEPT, LONGEST = 2_000, 10_000  # decided scripts that are known at once, and characters of one: at most 20 MB
 _QUESTION = "(check-sat)"
 _COMMENT_OR_SYMBOL = re.compile(r"\|[^|]*\||;[^\n]*")
+_PRODUCTS = re.compile(r"\(set-logic \w*N[IR]+A\)")
 _BETWEEN = re.compile(r"^\(reset\)\n", re.MULTILINE)
 
 
@@ -136,16 +144,27 @@ def _ask_z3(z3: Any, context: Any, script: str, timeout_ms: int) -> SolverAnswer
         return _malformed(f"z3: {_text(error)}")
     try:
         solver = z3.SimpleSolver(ctx=context)
-        solver.set(timeout=max(1, timeout_ms), random_seed=SEED)
+        steps, guard = _steps(script, timeout_ms), max(1, timeout_ms) * GUARD
+        solver.set(rlimit=steps, timeout=guard, random_seed=SEED)
         solver.add(question)
+        end = time.monotonic() + guard / 1000
         outcome = Outcome(str(solver.check()))
         reason = solver.reason_unknown() if outcome is Outcome.UNKNOWN else ""
-        if reason in TIMED_OUT:
-            record_cut()
+        if reason in ENDED:
+            reason = f"more than {steps} steps"
+            if time.monotonic() >= end:
+                reason = "timeout"
+                record_cut()
         model = _model(solver.model()) if outcome is Outcome.SAT else ""
         return SolverAnswer(outcome, reason, model)
     except z3.Z3Exception as error:
         return SolverAnswer(Outcome.UNKNOWN, f"z3: {_text(error)}")
+
+
+def _steps(script: str, milliseconds: int) -> int:
+    """Returns how many steps z3 may take of a script, at least one."""
+    of_one = STEPS_OF_PRODUCTS if _PRODUCTS.search(script) else STEPS
+    return min(max(1, milliseconds) * of_one, MOST_STEPS)
 
 
 def _text(error: Exception) -> str:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from coherence.base import clock
+from typing import TYPE_CHECKING
+
+from coherence.base import clock, solver
 from coherence.base.solver import Outcome, unsat
+
+if TYPE_CHECKING:
+    import pytest
 
 HARD = (
     "(set-logic QF_NRA)\n"
@@ -41,7 +46,17 @@ def test_a_part_of_the_time_is_less_of_it_and_none_is_recorded() -> None:
     assert cuts.happened
 
 
-def test_a_solver_that_runs_out_of_time_is_recorded() -> None:
+def test_a_solver_that_runs_out_of_steps_answers_alike_each_time_and_is_no_cut() -> None:
+    with clock.recorded_cuts() as cuts:
+        answers = {unsat(HARD, timeout_ms=20) for _ in range(3)}
+    assert not cuts.happened
+    (answer,) = answers
+    assert answer.outcome is Outcome.UNKNOWN
+    assert answer.reason == f"more than {20 * solver.STEPS_OF_PRODUCTS} steps"
+
+
+def test_a_solver_that_takes_far_longer_than_its_steps_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "STEPS_OF_PRODUCTS", solver.MOST_STEPS)
     with clock.recorded_cuts() as cuts:
         answer = unsat(HARD, timeout_ms=1)
     assert answer.outcome is Outcome.UNKNOWN
