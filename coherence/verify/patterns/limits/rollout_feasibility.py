@@ -56,6 +56,7 @@ from coherence.verify.facts.limits import at_members, cap, place_of
 from coherence.verify.facts.members_that_stay import unless_gone
 from coherence.verify.jobs.capacity import Room, room_for_one, room_on_tier, supplies
 from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.timers.removals import failing
 
 QUESTION = Question("COH212", "rollout-feasibility", "ai.04 runtime control coherence", regardless=frozenset({"stop"}))
 QUESTIONS = (QUESTION,)
@@ -226,7 +227,9 @@ def _judged(
         sizes = tuple((case.copies, case.may_go) for case in cases)
         update = _missing_copies.Update(rollout.thing, rollout.away, rollout.of, sizes, places[0])
         missing = _missing_copies.answer(QUESTION, subject, facts, update)
-        assumed = unless_gone(facts.design, rollout.thing)
+        fails = failing(facts, rollout.thing)
+        stays = (f"none of {rollout.thing} fails",) if fails is not None and fails.high != 0 else ()
+        assumed = (*unless_gone(facts.design, rollout.thing), *stays)
         yield missing if missing is not None else _proved(subject, rollout, cases, places, assumed)
 
 

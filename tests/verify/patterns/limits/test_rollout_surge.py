@@ -36,3 +36,10 @@ def test_proofs_about_members_that_may_go_take_for_granted_that_no_place_is_gone
     findings = co.check(text, select=["COH212", "COH209"]).findings
     assert {finding.verdict for finding in findings} == {"proved"}
     assert all(any("is gone meanwhile" in words for words in finding.assumptions) is bool(lost) for finding in findings)
+
+
+@pytest.mark.parametrize(("failing", "said"), [("", False), (", failing: 0", False), (", failing: 3", True)])
+def test_an_update_beside_members_that_fail_together_takes_for_granted_that_none_does(failing: str, said: bool) -> None:
+    text = PLACED.replace("copies: 5", f"copies: 5{failing}")
+    [finding] = co.check(text, select="COH212").findings
+    assert ("none of web fails" in finding.assumptions) is said
