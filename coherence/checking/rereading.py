@@ -21,6 +21,7 @@ from coherence.language.document import Table
 from coherence.language.environments.overlay import read_in_environment
 from coherence.language.implied import takes_names, takes_part
 from coherence.language.reading import check_meanings, design_from_table
+from coherence.language.roles import speaks_of_ready
 from coherence.language.schema_kinds import Reading
 from coherence.model.independent_parts import SECTIONS, Unit, carry, entries_of, part_of, parts, units_of
 
@@ -43,6 +44,8 @@ def reread_entries(previous: Design, text: str) -> Design | None:
     """
     old, new = previous.text.split("\n"), text.split("\n")
     if len(old) != len(new) or "\r" in text or not text.endswith("\n") or previous.imported or previous.environment:
+        return None
+    if speaks_of_ready(previous.text) or speaks_of_ready(text):
         return None
     changed = [n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
     owners = owned(old, units_of(previous))

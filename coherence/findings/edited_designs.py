@@ -26,6 +26,7 @@ from coherence.language.document import Items, Node, Scalar, Table
 from coherence.language.implied import takes_names, takes_part
 from coherence.language.member_shares import with_member_shares
 from coherence.language.reading import check_together
+from coherence.language.roles import speaks_of_ready
 from coherence.language.schema_kinds import Quantity, Reading
 from coherence.language.sentences import Promise
 
@@ -54,7 +55,7 @@ def edited_subject(subject: Subject, edits: Collection[Edit], rebuild: Rebuild) 
 @unnoted()
 def with_values(design: Design, edits: Iterable[Edit], sources: Mapping[str, str]) -> Design | None:
     """Returns the design with other values; None where an edit changes more than values.  Raises InputError."""
-    if design.imported or takes_names(design):
+    if design.imported or takes_names(design) or speaks_of_ready(design.text):
         return None
     known, by_path = _values(design), dict[Path, list[Edit]]()
     for edit in edits:

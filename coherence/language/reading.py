@@ -11,6 +11,7 @@ from coherence.language import call_cases, catalogue, dimensions, document, memb
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Table
 from coherence.language.implied import with_named_numbers
+from coherence.language.roles import with_readiness
 from coherence.language.schema_kinds import Reading, read_record
 from coherence.language.workloads import Spread2, Workload
 
@@ -148,10 +149,10 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
 
 
 def _derived(design: Design) -> Design:
-    """Returns the design with what follows from it: shares of members, answers to probes, resources of places, rates in
-    boundaries.
+    """Returns the design with what follows from it: shares of members, when they are ready, answers to probes,
+    resources of places, rates in boundaries.
     """
-    design = member_shares.with_member_shares(design)
+    design = with_readiness(member_shares.with_member_shares(design))
     if design.places or any(timer.every is not None for timer in design.timers.values()):
         from coherence.language.implied import with_implied
 

@@ -2,13 +2,14 @@
 
 What an activity is to a caller says its component (`roles: {respond: answer}`), or its use (a timer that starts it
 makes it no part of an answer), or else its name, by this table.  A name that stands nowhere has no role: a question
-to which it may matter asks for one.
+to which it may matter asks for one.  `web ready` is the end of what is its start, where nothing else says when that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
@@ -20,7 +21,8 @@ from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.names import state_variable
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import ACTIVITIES, COUNTS, STATES, TOKENS
+from coherence.language.sentences import Event, Promise
+from coherence.language.words import ACTIONS, ACTIVITIES, COUNTS, STATES, TOKENS
 from coherence.language.workloads import Spread2, Workload
 
 SENT = STATES["sent"]  # of a callee: every send to it counts
@@ -31,6 +33,9 @@ NAMED = {"both": "prompt and answer", "prompt": "prompt", "answer": "answer"}
 
 RUNS = frozenset({"run", "work", "execute", "execution", "process", "compute"})  # names of a whole life
 _ROLE = {name: role for role, names in ACTIVITIES.items() for name in names}
+SPELLINGS_OF_READY = ("{} ready", "{} is ready", "{} becomes ready", "{} gets ready")
+LISTING = ("list", "register", "admit", "enable")  # what makes a member ready later than its start does
+_SPELLED = re.compile(r"\b[a-z][a-z0-9_]* (?:is |becomes |gets )?ready\b")
 
 
 def role(component: Component, activity: str) -> str:
@@ -271,3 +276,62 @@ def _worth(stated: Spread2 | Quantity | None) -> SendWorth | None:
 
 def _plain(value: Quantity) -> bool:
     return not value.dimension.physical.powers
+
+
+def speaks_of_ready(text: str) -> bool:
+    """Decides whether a text may say that something is ready: what that means depends on other entries."""
+    return "ready" in text and _SPELLED.search(text) is not None
+
+
+def with_readiness(design: Design) -> Design:
+    """Returns the design in which a member is ready as soon as its start is over.
+
+    A timer that brings the event, puts the member on a list or takes it off one says when it is ready instead.
+    """
+    ready = _ready_events(design)
+    if not ready:
+        return design
+    return design.replace(
+        timers={name: _with_ready_timer(timer, ready) for name, timer in design.timers.items()},
+        promises={name: _with_ready_promise(promise, ready) for name, promise in design.promises.items()},
+    )
+
+
+def _ready_events(design: Design) -> Mapping[str, str]:
+    """Returns the activity whose end each spelling stands for."""
+    by_spelling = dict[str, str]()
+    for name, component in design.components.items():
+        begins = [activity for activity, _ in in_role(component, "start")]
+        spelled = [spelling.format(name) for spelling in SPELLINGS_OF_READY]
+        if begins and not any(_says_when(timer, name, spelled) for timer in design.timers.values()):
+            by_spelling |= dict.fromkeys(spelled, f"{name}.{begins[-1]}")
+    return by_spelling
+
+
+def _says_when(timer: Timer, thing: str, spelled: list[str]) -> bool:
+    """Decides whether a timer brings the event that a thing is ready, or lists or unlists it by looks of its own."""
+    words = timer.then.text if timer.then is not None else ""
+    first, _, rest = words.partition(" ")
+    after_it = timer.start is not None and timer.start.text in spelled
+    named = (event.text.replace(".", " ").split() for event in (timer.start, timer.then) if event is not None)
+    looks = timer.every is not None and first not in (*ACTIONS["ends"], *ACTIONS["tells"])
+    lists = (first in LISTING and rest == thing and not after_it) or (looks and any(thing in names for names in named))
+    return words in spelled or lists
+
+
+def _read_as_end(event: Event | None, ready: Mapping[str, str]) -> Event | None:
+    if event is None or event.kind != "outside" or event.of or event.text not in ready:
+        return event
+    subject = ready[event.text]
+    return replace(event, kind="ends", subject=subject, text=f"{subject} ends")
+
+
+def _with_ready_timer(timer: Timer, ready: Mapping[str, str]) -> Timer:
+    start, unless = _read_as_end(timer.start, ready), _read_as_end(timer.unless, ready)
+    return timer if (start, unless) == (timer.start, timer.unless) else timer.replace(start=start, unless=unless)
+
+
+def _with_ready_promise(promise: Promise, ready: Mapping[str, str]) -> Promise:
+    first, second = _read_as_end(promise.first, ready), _read_as_end(promise.second, ready)
+    same = (first, second) == (promise.first, promise.second)
+    return promise if same else replace(promise, first=first, second=second)

@@ -157,3 +157,30 @@ def test_what_entries_imply_together_is_implied_after_an_edit_of_one(old: str, n
     before = IMPLIED.replace(without, "")
     text = before.replace(old, new)
     assert repr(reread(read_text(before, READ), text)) == repr(read_text(text, READ))
+
+
+READY = """coherence: 1
+components:
+  web: {copies: 3, takes: {start: 2 s .. 20 s, answer: 1 s}}
+timers:
+  giveup: {from: web starts, after: 30 s, unless: web ready, then: restart web}
+  probe: {from: web slow, every: 10 s, misses: 3, then: page team}
+promises:
+  up: after web starts then web ready within 1 min
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("after: 30 s", "after: 10 s"),
+        ("start: 2 s .. 20 s", "begin: 2 s .. 20 s"),
+        ("then: page team", "then: unlist web"),
+        ("within 1 min", "within 10 s"),
+        ("unless: web ready", "unless: web.start ends"),
+    ],
+)
+@pytest.mark.parametrize("back", [False, True])
+def test_when_a_thing_is_ready_is_read_anew_after_an_edit(old: str, new: str, back: bool) -> None:
+    before, after = (READY, READY.replace(old, new))[:: -1 if back else 1]
+    assert repr(reread(read_text(before, READ), after)) == repr(read_text(after, READ))
