@@ -38,8 +38,8 @@ def drawn(every: range, *, parts: int) -> range:
 
 
 def few(number: int) -> int:
-    """Returns how many examples a fast test draws for a law: half of a number, which all draws take."""
-    return number if chosen() == ALL else -(-number // 2)
+    """Returns how many examples a test draws for a law: a third of a number, which all draws take."""
+    return number if chosen() == ALL else -(-number // 3)
 
 
 def source(seed: int) -> Random:
