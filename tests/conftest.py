@@ -25,7 +25,7 @@ SLOW = re.compile(r"\bmark\.slow\b|\btrace_counts\(|\bseeds\(")  # how a module 
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leaves out the modules that have no slow test where the slow ones alone are run: three of four."""
+    """Leaves out the modules that have no slow test where the slow ones alone are run: two of three."""
     is_module = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
     only_slow = is_module and config.getoption("markexpr") == "slow"
     return True if only_slow and not SLOW.search(collection_path.read_text(encoding="utf-8")) else None
