@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.harness import Row
+from bench.harness import Row, on_all_cores
 from coherence.checking.reports import check
 from coherence.findings.finding import Severity, Verdict
-from tests.case_files import CASES, cases, differences, findings_of
+from tests.case_files import CASES, Case, cases, differences, findings_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT / "tests" / "data" / "designs"
@@ -36,19 +36,22 @@ def rows() -> Iterator[Row]:
 def formal_rows() -> Iterator[Row]:
     """Cases that come out as their authors saw them, and conflicts that are called proved."""
     headings = _headings((CASES / PAGE).read_text(encoding="utf-8"))
-    wrong: set[str] = set()
-    proved: set[str] = set()
-    for case in (case for case in cases(CASES / "incidents") if case.name.startswith(PAGE)):
-        name = headings[int(case.name.rsplit(":", 1)[1])]
-        findings = findings_of(case.text, repairs=False)
-        if differences(case, findings):
-            wrong.add(name)
-            verdicts = {(f.code, f.verdict) for f in findings}
-            if any((mark.code, "proved") in verdicts for mark in case.expected if mark.verdict == "conflict"):
-                proved.add(name)
+    published = [case for case in cases(CASES / "incidents") if case.name.startswith(PAGE)]
+    names = [headings[int(case.name.rsplit(":", 1)[1])] for case in published]
+    judged = list(zip(names, on_all_cores(_judged, published), strict=True))
+    wrong = {name for name, (differs, _) in judged if differs}
+    proved = {name for name, (_, conflict_proved) in judged if conflict_proved}
     known = set(headings.values())
     yield Row("published cases right", len(known - wrong), f"== {len(known)}", "cases", ", ".join(sorted(wrong)))
     yield Row("published conflicts called proved", len(proved), "== 0", "cases", ", ".join(sorted(proved)))
+
+
+def _judged(case: Case) -> tuple[bool, bool]:
+    """Does a case differ from what its authors saw, and is a conflict that they saw called proved?"""
+    findings = findings_of(case.text, repairs=False)
+    differs, verdicts = bool(differences(case, findings)), {(f.code, f.verdict) for f in findings}
+    conflicts = (mark.code for mark in case.expected if mark.verdict == "conflict")
+    return differs, differs and any((code, "proved") in verdicts for code in conflicts)
 
 
 def _headings(page: str) -> dict[int, str]:
@@ -66,13 +69,15 @@ def shared_rows() -> Iterator[Row]:
     """The designs of real incidents: the conflict that is known, or none."""
     from tests.incidents.test_designs import EXPECTED
 
-    wrong = [name for name, code in EXPECTED.items() if not _right(SHARED / f"{name}.yaml", code)]
+    wrong = [name for name, right in zip(EXPECTED, on_all_cores(_right, EXPECTED.items()), strict=True) if not right]
     right = len(EXPECTED) - len(wrong)
     yield Row("designs of incidents right", right, f"== {len(EXPECTED)}", "designs", ", ".join(wrong))
 
 
-def _right(path: Path, code: str | None) -> bool:
-    findings = check(path).findings
+def _right(expected: tuple[str, str | None]) -> bool:
+    """Has a design the conflict that is known of it, or none?"""
+    name, code = expected
+    findings = check(SHARED / f"{name}.yaml").findings
     conflicts = {f.code for f in findings if f.verdict is Verdict.CONFLICT}
     return code in conflicts if code else not conflicts and all(f.severity is Severity.INFO for f in findings)
 
