@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from bench.harness import Row
+from bench.harness import Row, on_all_cores
 from coherence.checking.answers import ask_all
 from coherence.exploring.box_answers import edit_of
 from coherence.exploring.half_spaces import inside
@@ -48,31 +48,40 @@ def rows() -> Iterator[Row]:
 
 def half_space_rows() -> Iterator[Row]:
     """Random calls: is each half-space the closed form, and does it hold on a grid of the design itself?"""
-    draw, exact, wrong, points, spent = random.Random(3), 0, 0, 0, 0.0  # noqa: S311
-    own = [module for module in question_modules() if module.questions[0].code == "COH201"]
-    for _ in range(DESIGNS):
-        tries = draw.randint(2, 6)
-        call = f"from: a, to: b, deadline: 10 s, per_try: 3 s, tries: {tries}, pause: 1 s, retry_when: [timeout]"
-        sources = {"d": f"coherence: 1\ncalls: [{{{call}}}]\n"}
-        keys = [f"{key}={low} s:{high} s" for key, low, high in KEYS]
-        begun = time.process_time()
-        made = region(keys, sources, _read, own, most_asks=10)
-        found = [one for part in beside(made, keys, sources, _read, own, time_limit=LIMIT) for one in part.result.sets]
-        spent += time.process_time() - begun
-        form = {(Fraction(-1), Fraction(tries), Fraction(tries - 1), Fraction(0))}
-        exact += {(*r.form.coefficients, r.form.constant) for one in found for r in one.rows} == form
-        chosen = axes(keys, sources)
-        for _ in range(STEPS):
-            at = tuple(Fraction(draw.randint(2 * low, 2 * high), 2) for _, low, high in KEYS)
-            edited = repairs.apply([edit_of(a, (n, n)) for a, n in zip(chosen, at, strict=True)], sources)
-            assert edited is not None
-            answers = ask_all(Subject(_read(edited), edited, LIMIT), own)
-            broken = any(one.verdict is Verdict.CONFLICT for one in answers)
-            points += 1
-            wrong += broken and any(inside(one.rows, at) for one in found)
+    draw = random.Random(3)  # noqa: S311
+    drawn = [
+        (draw.randint(2, 6), [[draw.randint(2 * low, 2 * high) for _, low, high in KEYS] for _ in range(STEPS)])
+        for _ in range(DESIGNS)
+    ]
+    exact, wrong, spent = map(sum, zip(*on_all_cores(_half_spaces, drawn), strict=True))
+    points = DESIGNS * STEPS
     yield Row("half-spaces that are the closed form", exact, f"== {DESIGNS}", "designs", "boxes alone: none")
     yield Row("points of a safe half-space in conflict", wrong, "== 0", "", f"{points} points asked")
     yield Row("three numbers of a call: boxes and half-space", spent / DESIGNS, "<= 5", "s", "processor time")
+
+
+def _half_spaces(drawn: tuple[int, list[list[int]]]) -> tuple[int, int, float]:
+    """Half-spaces of a call that are the closed form, drawn points in one that are in conflict, processor seconds."""
+    tries, points = drawn
+    own = [module for module in question_modules() if module.questions[0].code == "COH201"]
+    call = f"from: a, to: b, deadline: 10 s, per_try: 3 s, tries: {tries}, pause: 1 s, retry_when: [timeout]"
+    sources = {"d": f"coherence: 1\ncalls: [{{{call}}}]\n"}
+    keys = [f"{key}={low} s:{high} s" for key, low, high in KEYS]
+    begun = time.process_time()
+    made = region(keys, sources, _read, own, most_asks=10)
+    found = [one for part in beside(made, keys, sources, _read, own, time_limit=LIMIT) for one in part.result.sets]
+    spent = time.process_time() - begun
+    form = {(Fraction(-1), Fraction(tries), Fraction(tries - 1), Fraction(0))}
+    exact = {(*r.form.coefficients, r.form.constant) for one in found for r in one.rows} == form
+    chosen, wrong = axes(keys, sources), 0
+    for halves in points:
+        at = [Fraction(half, 2) for half in halves]
+        edited = repairs.apply([edit_of(a, (n, n)) for a, n in zip(chosen, at, strict=True)], sources)
+        assert edited is not None
+        answers = ask_all(Subject(_read(edited), edited, LIMIT), own)
+        broken = any(one.verdict is Verdict.CONFLICT for one in answers)
+        wrong += broken and any(inside(one.rows, tuple(at)) for one in found)
+    return exact, wrong, spent
 
 
 def slow_rows() -> Iterator[Row]:
