@@ -7,6 +7,7 @@ to which it may matter asks for one.  `web ready` is the end of what is its star
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -134,6 +135,13 @@ def time_of(component: Component | None, wanted: str) -> Quantity | None:
         return _sum(stated)
     by_name = (takes[a] for a in ACTIVITIES[wanted] if a in takes and role(component, a) == wanted)
     return next(by_name, None)
+
+
+def stated_drain(component: Component | None, activity: str) -> Quantity | None:
+    """Returns how long an activity takes that is the drain of a thing which states it as `drain: 60 s`."""
+    if component is None or role(component, activity) != "drain":
+        return None
+    return next((q for word in ACTIVITIES["drain"] if isinstance(q := component.constants.get(word), Quantity)), None)
 
 
 def _sum(parts: list[Quantity]) -> Quantity:
@@ -303,9 +311,17 @@ def _ready_events(design: Design) -> Mapping[str, str]:
     for name, component in design.components.items():
         begins = [activity for activity, _ in in_role(component, "start")]
         spelled = [spelling.format(name) for spelling in SPELLINGS_OF_READY]
-        if begins and not any(_says_when(timer, name, spelled) for timer in design.timers.values()):
+        if begins and not _may_go_on(component) and not any(_says_when(timer, name, spelled) for timer in design.timers.values()):
             by_spelling |= dict.fromkeys(spelled, f"{name}.{begins[-1]}")
     return by_spelling
+
+
+def _may_go_on(component: Component) -> bool:
+    """Decides whether work of which nothing says what it is follows a start, before the first answer."""
+    roles = [role(component, name) for name in component.takes or {}]
+    last = max(n for n, word in enumerate(roles) if word == "start")
+    before = itertools.takewhile(lambda word: word not in ("answer", "first byte"), roles[last + 1 :])
+    return "" in before and not {"answer", "first byte"}.isdisjoint(roles[last + 1 :])
 
 
 def _says_when(timer: Timer, thing: str, spelled: list[str]) -> bool:

@@ -52,16 +52,15 @@ class Event:
 
 def event_of(text: str, place: Place) -> Event:
     """Returns the event of `server starts`, `worker.task ended`, `all of rank.step end`, `last ping` or other words."""
-    words = " ".join(text.split())
+    words = re.sub(rf"^(?:start|launch|relaunch|respawn) ({_DOTTED})$", r"\1 starts", " ".join(text.split()))
     if match := re.fullmatch(r"first ([a-z][a-z0-9_]*) waits", words):
         return Event("waits", match[1], "first", words, place)
     if match := _OCCURRENCE.fullmatch(words):
         which, kind = (match[1] or "").strip(), _HAPPENS[match[3]]
         plain = words if match[3] in (kind, kind.removesuffix("s")) else f"{match[1] or ''}{match[2]} {kind}"
         return Event(kind, match[2], which.removesuffix(" of"), plain, place)
-    if match := re.fullmatch(r"last (.+)", words):
-        return Event("outside", match[1], "last", words, place)
-    return Event("outside", words, "", words, place)
+    last = re.fullmatch(r"last (.+)", words)
+    return Event("outside", last[1] if last else words, "last" if last else "", words, place)
 
 
 def _read_event(node: Node, reading: Reading) -> Event | None:
