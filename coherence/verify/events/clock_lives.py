@@ -15,6 +15,7 @@ from coherence.language.design import Component, Design, Timer
 from coherence.language.roles import whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events import event_ways, graph, orders
+from coherence.verify.events.crash_loops import is_over
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import FiringWindow
 from coherence.verify.timers.recurrences import away_for, comes_back
@@ -120,6 +121,11 @@ def _lives(design: Design, timer: Timer) -> Iterator[MemberLife]:
         yield MemberLife(None, Fraction(0), sure=False)
 
 
+def begun_anew_by(design: Design, timer: Timer) -> tuple[str, ...]:
+    """Returns what ends and begins what a clock counts from, by name."""
+    return tuple(dict.fromkeys(life.by for life in _lives(design, timer) if life.by))
+
+
 def returning(design: Design, timer: Timer) -> Iterator[MemberLife]:
     """Yields what ends the thing from whose start a clock counts, or what that runs on, and brings it back."""
     component = _counted_from(design, timer)
@@ -143,6 +149,8 @@ def _begun_again(design: Design, event: str, clock: str) -> Iterator[MemberLife]
         timers = [design.timers[link.name] for link in chain if link.kind == "timer"]
         if any(timer.every is not None and timer.name != clock for timer in timers):
             yield MemberLife(None, Fraction(0), sure=False)
+        elif chain and timers and is_over(chain[-1].cause, event.partition(" ")[0].partition(".")[0]):
+            yield MemberLife(None, orders.total(chain).earliest, sure=False, by=timers[-1].name)
 
 
 def _ended(design: Design, timer: Timer, component: Component, *, returns: bool) -> Iterator[MemberLife]:

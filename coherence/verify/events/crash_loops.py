@@ -43,7 +43,7 @@ def _crash_loops(design: Design) -> Iterator[CrashLoop]:
             continue  # of several members one may fail while another one is begun again
         for chain in event_ways.chains(f"{timer.name} fires", graph.event_graph(design)):
             apart = orders.total(chain).earliest
-            if apart > 0 and _is_over(chain[-1].cause, thing):
+            if apart > 0 and is_over(chain[-1].cause, thing):
                 fired = frozenset(link.name for link in chain if link.kind == "timer")
                 yield CrashLoop(thing, timer, fired, apart)
 
@@ -59,7 +59,8 @@ def _begun_again(timer: Timer) -> str:
     return thing if verb in BEGUN_AGAIN else ""
 
 
-def _is_over(event: str, thing: str) -> bool:
+def is_over(event: str, thing: str) -> bool:
+    """Decides whether the words of an event say that a thing runs no more."""
     of, _, word = event.rpartition(" ")
     return of == thing and word in OVER
 

@@ -10,7 +10,7 @@ from coherence.language.design import Design, Timer
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import event_ways, graph, orders
-from coherence.verify.events.clock_lives import returning, within_lives
+from coherence.verify.events.clock_lives import begun_anew_by, returning, within_lives
 from coherence.verify.events.forestalling import never_comes
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing
@@ -88,8 +88,10 @@ def _recurring_starts(design: Design, timer: Timer, starts: str | None = None) -
     yield from (RecurringStart(orders.total(chain), chain) for chain in rounds)
     for chain in event_ways.chains(event, links_to) if not rounds else ():
         clock = next((n for n, link in enumerate(chain) if link.kind == "timer" and _is_clock(design, link)), None)
-        if clock is not None:
-            name, way = chain[clock].name, chain[:clock]
+        name, way = (
+            (chain[clock].name, chain[:clock]) if clock is not None else (_clock_of(design, event, chain), chain)
+        )
+        if name:
             for apart in periods(design, design.timers[name], starts=starts):
                 yield RecurringStart(apart, way, orders.total(way), name)
 
@@ -113,15 +115,23 @@ def _is_clock(design: Design, link: EventLink) -> bool:
     return design.timers[link.name].every is not None
 
 
+def _clock_of(design: Design, event: str, chain: Chain) -> str:
+    """Returns the clock, which counts from nothing, with which a way to an event begins; nothing where none does."""
+    origin = chain[-1].cause if chain else event
+    timer = design.timers.get(origin.removesuffix(" fires")) if origin.endswith(" fires") else None
+    return timer.name if timer is not None and timer.start is None and timer.every is not None else ""
+
+
 def _may_be_lifted(design: Design, link: EventLink) -> bool:
     return link.kind == "timer" and design.timers[link.name].unless is not None
 
 
 def brought_by(design: Design, timer: Timer) -> tuple[str, ...]:
-    """Returns the timers on the ways by which the start of a timer comes again."""
+    """Returns the timers on the ways by which the start of a timer comes again, and what begins that anew."""
     every = [*_recurring_starts(design, timer)]
     on = [link.name for again in every for link in again.way if link.kind == "timer"]
-    return tuple(dict.fromkeys((*on, *(again.clock for again in every if again.clock))))
+    clocks = (again.clock for again in every if again.clock)
+    return tuple(dict.fromkeys((*on, *clocks, *begun_anew_by(design, timer))))
 
 
 def begun_beside(design: Design, timer: Timer) -> tuple[str, ...]:

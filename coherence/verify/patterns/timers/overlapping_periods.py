@@ -3,10 +3,11 @@
 ## What
 A timer `every: T` (or one that fires `after: T` from its own last firing, from the start of the activity, or through
 other timers from itself) that starts an activity, against the longest time that the activity takes; `jitter` moves a
-start so far, early or late.  Where it may last longer than the shortest time between two starts, the next start comes
-while the last one still runs: in every run where it always does, in some where it may.
-A clock begins anew with what it counts from, and with what renews it.  Equality touches: a stated worst case against a
-clock (a warning).  A timer that counts misses, or waits for the end of the activity (`from: ... ends`), starts nothing
+start so far, early or late. Where it may last longer than the shortest time between two starts, the next start comes
+while the last one still runs: in every run where it always does, in some where it may. Two timers that start one
+activity are held against each other where one event leads to both, or both are clocks, whose phases nothing states. A
+clock begins anew with what it counts from, and with what renews it. Equality touches: a stated worst case against a
+clock (a warning). A timer that counts misses, or waits for the end of the activity (`from: ... ends`), starts nothing
 twice.
 
 ## Why it hurts
@@ -55,7 +56,11 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Yields one answer per repeating timer that starts an activity whose time is stated."""
+    """Yields one answer per repeating timer that starts an activity whose time is stated, and each pair that meets."""
+    if len(subject.design.timers) > 1:
+        from coherence.verify.patterns.timers._begun_twice import begun_twice
+
+        yield from begun_twice(QUESTION, subject)
     for timer in subject.design.timers.values():
         then = timer.then
         if then is None or then.kind != "starts" or timer.unless is not None:
@@ -190,12 +195,16 @@ def _started_beside(subject: Subject, timer: Timer) -> Iterator[str]:
     itself runs from.
     """
     from coherence.verify.events.periods import begun_beside
+    from coherence.verify.patterns.timers._begun_twice import starts_apart
 
     then, start = timer.then, timer.start
     assert then is not None
     others = [other for other in subject.design.timers.values() if other.name != timer.name and other.then is not None]
     beside = [other.name for other in others if other.then is not None and other.then.text == then.text]
-    yield from (f"{name} starts {then.subject} too: what it starts is not compared" for name in beside)
+    compared = [name for name in beside if starts_apart(subject.design, timer, subject.design.timers[name]) is not None]
+    yield from (
+        f"{name} starts {then.subject} too: what it starts is not compared" for name in beside if name not in compared
+    )
     for name in begun_beside(subject.design, timer) if start is not None else ():
         if name not in beside:
             yield f"{name} brings no '{start.text if start is not None else ''}' between two of its rounds"
