@@ -14,7 +14,7 @@ from coherence.language.sentences import Event
 from coherence.verify.events import event_ways, graph
 from coherence.verify.events.clock_lives import across_lives, is_over_for_good
 from coherence.verify.events.graph import Causes, Chain, EventLink
-from coherence.verify.events.orders import Alternatives, EventOrder, hull, total
+from coherence.verify.events.orders import Alternatives, EventOrder, hull, relation, total
 from coherence.verify.events.periods import brought_by, periods
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
@@ -22,12 +22,21 @@ from coherence.verify.timers.firing import NOW, FiringWindow
 
 @dataclass(frozen=True)
 class Renewal:
-    """How long it takes from one renewal to the next, where that stands, the timer that sends it and by which way."""
+    """How long it takes from one renewal to the next, where that stands, the timer that sends it and by which way.
+
+    `beside`: other timers that send it.
+    """
 
     interval: FiringWindow
     place: Place
     timer: Timer | None = None
     way: Chain = ()
+    beside: tuple[Timer, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Returns the timers that send it."""
+        return tuple(timer.name for timer in (self.timer, *self.beside) if timer is not None)
 
 
 def in_time(design: Design, timer: Timer) -> bool | None:
@@ -116,20 +125,51 @@ def _sent(design: Design, renew: Event, links_to: Causes) -> Renewal | None:
     """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing.
 
     What a firing brings about, as the end of an activity that it starts, comes as often, later or sooner by as much as
-    the way there may differ; what leads to itself comes again after each of its rounds.
+    the way there may differ; what leads to itself comes again after each of its rounds.  Of several that go on side by
+    side the quickest one says how long it takes at most.
     """
     event = graph.key_of(renew, design)
-    way = () if event.endswith(" fires") else event_ways.only_way(event, links_to)
+    ways = ((),) if event.endswith(" fires") else event_ways.chains(event, links_to)
+    if len(ways) > 1:
+        return _quickest(design, [sent for way in ways if (sent := _by(design, event, way)) is not None])
+    sent = _by(design, event, ways[0])
+    rounds = event_ways.rounds(event, links_to)
+    if sent is None or not rounds or any(link.missing for chain in rounds for link in chain):
+        return sent
+    return replace(sent, interval=hull([total(chain) for chain in rounds]))
+
+
+def _by(design: Design, event: str, way: Chain) -> Renewal | None:
+    """Returns how often an event comes by one way to it; None where no timer that repeats is on it."""
     fires = next((i for i, link in enumerate(way) if _repeats(design, link.cause)), -1)
     way = way[: fires + 1]
     sender = design.timers.get((way[-1].cause if way else event).removesuffix(" fires"))
     apart = list(periods(design, sender)) if sender is not None else []
-    if sender is None or not apart or any(link.missing or link.rivals for link in way):
+    lasting = any(link.kind == "activity" and link.rivals for link in way)
+    if sender is None or not apart or lasting or any(link.missing for link in way):
         return None
-    rounds = event_ways.rounds(event, links_to)
-    known = rounds and not any(link.missing for chain in rounds for link in chain)
-    interval = hull([total(chain) for chain in rounds]) if known else _moved(hull(apart), total(way))
-    return Renewal(interval, graph.values(sender)[0], sender, way)
+    return Renewal(_moved(hull(apart), total(way)), graph.values(sender)[0], sender, way)
+
+
+def _quickest(design: Design, renewals: list[Renewal]) -> Renewal | None:
+    """Returns the quickest of those that count from nothing and that nothing lifts; they may come together."""
+    lasting: list[tuple[Fraction, Renewal]] = []
+    for renewal in renewals:
+        sender, latest = renewal.timer, renewal.interval.latest
+        first = firing.firing(sender) if sender is not None and sender.start is None else None
+        if first is not None and first.window.latest is not None and latest is not None:
+            lasting += [] if _lifted(design, renewal) else [(max(latest, first.window.latest), renewal)]
+    if not lasting:
+        return None
+    latest, quickest = min(lasting, key=lambda each: each[0])
+    beside = tuple(own.timer for own in renewals if own.timer is not None and own.timer is not quickest.timer)
+    return replace(quickest, interval=FiringWindow(Fraction(0), latest), beside=beside)
+
+
+def _lifted(design: Design, renewal: Renewal) -> str:
+    """Returns the first timer on the way of a renewal that does not fire each time; nothing where all do."""
+    passed = [renewal.timer, *(design.timers[link.name] for link in renewal.way if link.kind == "timer")]
+    return next((t.name for t in passed if t is not None and any((t.unless, t.misses, t.sees, t.renew))), "")
 
 
 def until_again(design: Design, event: Event, since: Event, second: str, links_to: Causes) -> Alternatives:
@@ -144,18 +184,37 @@ def until_again(design: Design, event: Event, since: Event, second: str, links_t
     if not ways or event_ways.rounds(first, links_to) or not any(_repeats(design, cause) for cause in brought):
         return ()  # what comes round by itself is meant as it follows
     again = _comes_again(design, event, first, links_to, design.timers[second.removesuffix(" fires")])
+    sent = _sent(design, event, links_to)
     runs = [chain[:1] for chain in event_ways.chains(second, links_to) if chain and chain[0].cause == begins]
     late = hull([total(way) for way in ways]).latest
     meets = any(ways) and (late is None or late >= again.window.earliest)
     needs = f"how long after '{event.text}' comes a '{since.text}' that does not follow it"
     unknown = replace(again, window=FiringWindow(Fraction(0), None), missing=needs)
     also = len(ways) < len(every) or _may_be_ended(design, since, second)
-    otherwise = [(EventOrder(first, (unknown,), run),) for run in runs if also]
-    followed = (
-        (EventOrder(first, (again,), (*run, *way), first if meets and not again.missing else ""),)
-        for run in runs for way in ways
-    )  # fmt: skip
+    goes_on = sent is not None and sent.timer is not None and sent.timer.start is None
+    soon = {run: EventOrder(begins, (_at_any_time(again, begins),), run) for run in runs}
+    in_time = {run: [order] if relation(order) == "before" else [] for run, order in soon.items()}
+    otherwise = [(EventOrder(first, (unknown,), run), *(in_time[run] if goes_on else [])) for run in runs if also]
+    follows = [(run, EventOrder(first, (again,), (*run, *way))) for run in runs for way in ways]
+    several = sent is not None and bool(sent.beside)  # they come together in some run: the next one follows both
+
+    def meant(order: EventOrder) -> EventOrder:
+        apart = again.missing or not meets or (several and relation(order) == "possible")
+        return order if apart else replace(order, again=first)
+
+    followed = ((meant(order), *in_time[run]) for run, order in follows)
     return (*followed, *otherwise)
+
+
+def _at_any_time(again: EventLink, since: str) -> EventLink:
+    """Returns the link from any moment to the next time that an event comes, which comes again and again."""
+    return replace(again, cause=since, window=FiringWindow(Fraction(0), again.window.latest), lower="0.0", inner=None)
+
+
+def sent_by(design: Design, event: Event, links_to: Causes) -> tuple[str, ...]:
+    """Returns the names of the timers that bring an event again and again; none where how often is not known."""
+    renewal = _sent(design, event, links_to)
+    return renewal.names if renewal is not None else ()
 
 
 def _may_be_ended(design: Design, event: Event, second: str) -> bool:
@@ -180,9 +239,7 @@ def _comes_again(design: Design, event: Event, key: str, links_to: Causes, waiti
         return EventLink(
             "timer", "", key, key, FiringWindow(Fraction(0), None), missing=f"how often '{event.text}' comes"
         )
-    sender = renewal.timer
-    passed = [sender, *(design.timers[link.name] for link in renewal.way if link.kind == "timer")]
-    lifted = next((t.name for t in passed if any((t.unless, t.misses, t.sees, t.renew))), "")
+    sender, lifted = renewal.timer, _lifted(design, renewal)
     interval, anew, over = _across_lives(design, renewal, sender, firing.ended_by(waiting))
     needs = f"whether {lifted} fires each time" if lifted else f"`returns` of {over}, with which {sender.name} ends"
     apart = FiringWindow(interval.earliest, None if lifted or over else interval.latest)

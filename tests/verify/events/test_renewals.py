@@ -60,3 +60,35 @@ def test_a_timer_that_the_next_time_ends_fires_as_runs_of_the_clock_tell(
         assert case.relation == {frozenset({True}): "after", frozenset({False}): "before"}.get(
             frozenset(fired), "possible"
         )
+
+
+TWO = """coherence: 1
+components: {{job: {{takes: {{run: {least} s .. {most} s}}}}}}
+timers:
+  first: {{every: {one} s, then: job.run starts}}
+  second: {{every: {other} s, then: job.run starts}}
+  dead: {{from: job.run {start}, after: {after} s, unless: job.run starts, then: kill job}}
+"""
+
+
+@pytest.mark.parametrize("start", ["starts", "ends"])
+@pytest.mark.parametrize(("one", "other"), [(6, 6), (6, 4), (7, 12)])
+@pytest.mark.parametrize(("least", "most"), [(1, 1), (1, 3), (2, 5)])
+def test_what_two_clocks_bring_comes_at_the_latest_with_the_quickest(
+    start: str, one: int, other: int, least: int, most: int
+) -> None:
+    for after in range(1, 16):
+        fired, at_once = set(), False
+        for phase, run in itertools.product(range(other), range(least, most + 1)):
+            ticks = {n * one for n in range(40)} | {phase + n * other for n in range(40)}
+            for tick in (tick for tick in ticks if tick < 100):
+                begun = tick + (run if start == "ends" else 0)
+                late = begun + after - min(t for t in ticks if t > begun)
+                fired.add(late < 0)
+                at_once = at_once or not late
+        text = TWO.format(one=one, other=other, start=start, least=least, most=most, after=after)
+        case = next(case for case in _overrun.cases(read_text(text, "d")) if case.timer.name == "dead")
+        assert case.relation != "after"
+        assert case.relation != "before" or fired == {False}
+        assert case.relation != "possible" or True in fired or at_once
+        assert case.relation == "before" or after <= min(one, other)

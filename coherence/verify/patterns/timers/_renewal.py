@@ -84,7 +84,7 @@ def _renewed_from_its_start(design: Design, timer: Timer, renewal: Renewal) -> b
 
 
 def _names(timer: Timer, renewal: Renewal | None) -> tuple[str, ...]:
-    sender = [renewal.timer.name] if renewal is not None and renewal.timer is not None else []
+    sender = renewal.names if renewal is not None else ()
     way = [link.name.partition(".")[0] for link in renewal.way if link.kind == "activity"] if renewal else []
     thing = [timer.unless.thing] if timer.unless is not None else []
     return (timer.name, *sender, *way, *thing)
