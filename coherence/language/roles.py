@@ -311,7 +311,11 @@ def _ready_events(design: Design) -> Mapping[str, str]:
     for name, component in design.components.items():
         begins = [activity for activity, _ in in_role(component, "start")]
         spelled = [spelling.format(name) for spelling in SPELLINGS_OF_READY]
-        if begins and not _may_go_on(component) and not any(_says_when(timer, name, spelled) for timer in design.timers.values()):
+        if (
+            begins
+            and not _may_go_on(component)
+            and not any(_says_when(timer, name, spelled) for timer in design.timers.values())
+        ):
             by_spelling |= dict.fromkeys(spelled, f"{name}.{begins[-1]}")
     return by_spelling
 

@@ -13,29 +13,18 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.language.design import Design, Timer
-from coherence.language.roles import time_of
+from coherence.language.roles import stated_drain, time_of
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import ACTIVITIES
 from coherence.verify.calls.attempts import ZERO, DurationInterval
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Chain
 from coherence.verify.timers.firing import ended_by
 
-DRAIN_KEYS = ACTIVITIES["drain"]
-_DRAINING = (
-    "drain",
-    "stop",
-    "terminat",
-    "preempt",
-    "reclaim",
-    "evict",
-    "shutdown",
-    "shut down",
-    "notice",
-    "interrupt",
-    "unlist",
-    "scale down",
-)
+NO_NEW_WORK = "{} begins no new work once it drains"
+WAITS = "the drain of {} waits for calls in flight: its shortest time is that of an idle member"
+WHOLE_DRAIN = "nothing ends {} before its drain is over"
+_ORDERLY = ("drain", "stop", "terminat", "shutdown", "shut down", "unlist", "scale down")
+_TAKEN = ("preempt", "reclaim", "evict", "notice", "interrupt")  # by whoever needs the place, whatever is under way
 
 
 @dataclass(frozen=True)
@@ -54,11 +43,17 @@ class Drain:
     reached: Fraction
     waits: bool = False
 
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Returns what a proof takes for granted of how the drain ends that a thing states."""
+        words = WAITS if self.waits else WHOLE_DRAIN
+        return (words.format(self.thing),) if self.name == self.thing else ()
+
 
 def drains(design: Design) -> Iterator[Drain]:
     """Yields every drain of the design."""
     for component in design.components.values():
-        stated = next((q for key in DRAIN_KEYS if isinstance(q := component.constants.get(key), Quantity)), None)
+        stated = stated_drain(component, "drain")
         activity = time_of(component, "drain")
         if stated is not None:
             yield _of_component(design, component.name, stated, DurationInterval(stated.low, stated.high))
@@ -76,6 +71,17 @@ def drains(design: Design) -> Iterator[Drain]:
             )  # fmt: skip
 
 
+def graces(design: Design) -> Iterator[tuple[Timer, str, Chain]]:
+    """Yields each timer that ends a thing, or an activity of it, so long after it was told to end in its own time,
+    what it ends, and the way from that order to its firing.
+    """
+    for timer in design.timers.values():
+        thing = ended_by(timer)
+        chain = _from_draining(design, timer) if thing else ()
+        if chain and any(word in chain[-1].cause for word in _ORDERLY):
+            yield timer, thing, chain
+
+
 def _from_draining(design: Design, timer: Timer) -> Chain:
     """Returns the way from the event that begins a drain to the firing of a timer; empty where none leads there."""
     chain = next(iter(event_ways.chains(f"{timer.name} fires", graph.event_graph(design))), ())
@@ -84,7 +90,7 @@ def _from_draining(design: Design, timer: Timer) -> Chain:
 
 
 def _begins_drain(event: str) -> bool:
-    return not event.endswith((" ends", " fires")) and any(word in event for word in _DRAINING)
+    return not event.endswith((" ends", " fires")) and any(word in event for word in (*_ORDERLY, *_TAKEN))
 
 
 def _reached(design: Design, thing: str) -> Fraction:

@@ -43,6 +43,16 @@ def with_ends_of_things(design: Design, links_to: Causes) -> Causes:
     return {**links_to, **{effect: tuple(links) for effect, links in added.items() if effect not in whole}}
 
 
+def ending_with(design: Design, thing: str) -> tuple[str, ...]:
+    """Returns a thing, what it runs on, and what that runs on: it ends with each of them."""
+    things = [thing]
+    while (component := design.components.get(things[-1])) is not None and component.runs_on is not None:
+        if component.runs_on.text in things:
+            break
+        things.append(component.runs_on.text)
+    return tuple(things)
+
+
 def with_decided_ends(design: Design, links_to: Causes) -> Causes:
     """Returns the links, of which a timer is an end for certain where it fires after each start of the activity."""
     return {

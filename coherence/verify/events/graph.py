@@ -19,7 +19,7 @@ from coherence.language import names
 from coherence.language.design import Component, Design, Limit, Timer
 from coherence.language.entries.actions import drained_by, ended_activity
 from coherence.language.expressions import names as names_of
-from coherence.language.roles import in_role, role, things, whole_life
+from coherence.language.roles import in_role, role, stated_drain, things, whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.language.words import COUNTS, MEMBER, STATES
@@ -96,9 +96,8 @@ def key_of(event: Event, design: Design) -> str:
 
 
 def _timer_named(event: Event, words: str) -> str:
-    if event.of:
-        return ""
-    return event.subject if event.kind in ("starts", "ends") else words.removesuffix(" fires")
+    name = event.subject if event.kind in ("starts", "ends") else words.removesuffix(" fires")
+    return "" if event.of else name
 
 
 def _timer_event(event: Event, words: str, timer: Timer, design: Design) -> str:
@@ -236,9 +235,8 @@ def values(timer: Timer) -> tuple[Place, ...]:
 
 
 def _transit(event: Event) -> tuple[str, ...]:
-    if not event.text.endswith(" seen"):
-        return ()
-    return (f"the way from '{event.text.removesuffix(' seen')}' to '{event.text}' takes the same time each time",)
+    words = event.text.removesuffix(" seen")
+    return (f"the way from '{words}' to '{event.text}' takes the same time each time",) if words != event.text else ()
 
 
 def _ended(design: Design) -> Iterator[EventLink]:
@@ -250,8 +248,10 @@ def _ended(design: Design) -> Iterator[EventLink]:
             yield from _ends_of(_duration(design, component, activity, span), _apart(design, component, activity))
     for subject, place in mentioned.items():
         thing, _, activity = subject.partition(".")
-        missing = f"{activity} time of {thing}"
-        yield from _ends_of(_activity(subject, FiringWindow(Fraction(0), None), places=(place,), missing=missing))
+        drain = stated_drain(design.components.get(thing), activity)
+        window = FiringWindow(Fraction(0), None) if drain is None else FiringWindow(drain.low, drain.high)
+        stated, missing = (place, f"{activity} time of {thing}") if drain is None else (drain.place, "")
+        yield from _ends_of(_activity(subject, window, places=(stated,), missing=missing))
 
 
 def _activity(subject: str, window: FiringWindow, *, places: tuple[Place, ...], missing: str = "") -> EventLink:

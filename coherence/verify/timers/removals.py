@@ -36,6 +36,7 @@ HUNG = frozenset(CONDITIONS["hung"])  # of one member, whatever the load
 LOADED = frozenset(CONDITIONS["overloaded"])
 MOST_OUT = 1_000  # of a thing, for each of which a loop is asked what it writes
 TAKES_NONE = "{} takes none of {} out"
+ENDS_NONE = "{} ends none of {} meanwhile"
 
 
 @dataclass(frozen=True)

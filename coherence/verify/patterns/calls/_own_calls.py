@@ -19,10 +19,8 @@ from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import call_ends
 from coherence.verify.calls.repairs import longer, offered
 from coherence.verify.calls.retry_policies import RetryPolicy, longest_end
-from coherence.verify.events.drains import Drain
+from coherence.verify.events.drains import NO_NEW_WORK, Drain
 from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
-
-NO_NEW_WORK = "{} begins no new work once it drains"
 
 
 def own_calls(question: Question, subject: Subject, drain: Drain) -> Iterator[Finding]:
@@ -66,7 +64,8 @@ def _tries(question: Question, plan: RetryPolicy, drain: Drain) -> Finding:
     if end is not None and end < gone:
         message = f"the tries of {plan.name} end after {render_seconds(end)}, {drain.thing} is gone after {drain.text}"
         evidence = arithmetic(numbers, certificate=call_ends(plan, end, gone))
-        return question.proved(message, places, _of(plan, drain), evidence, assumptions=_assumptions(plan, drain))
+        assumed = [*_assumptions(plan, drain), *drain.assumed]
+        return question.proved(message, places, _of(plan, drain), evidence, assumptions=assumed)
     message = f"tries of {plan.name} that fail go on {_until(end)}, but {_gone(drain)}: what they carry is lost then"
     return question.note(message, places, _of(plan, drain), arithmetic(numbers))
 

@@ -60,7 +60,6 @@ from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
 QUESTION = Question("COH203", "retry-outlives-drain", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 NO_NEW_CALLS = "no new call is sent to what has begun to drain and is unlisted"
-WAITS = "the drain of {} waits for calls in flight: its shortest time is that of an idle member"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -118,7 +117,8 @@ def _one_member(subject: Subject, plan: RetryPolicy, drain: Drain, members: Inte
         if enclosed
         else call_ends(plan, longest, drain.lasts.low - delay)
     )
-    evidence, assumed = arithmetic(_numbers(drain, busy), certificate=certificate), _assumptions(subject, plan, drain)
+    evidence = arithmetic(_numbers(drain, busy), certificate=certificate)
+    assumed = [*_assumptions(subject, plan), *drain.assumed]
     assumed += [CANCELS.format(plan.caller)] if enclosed else []
     return QUESTION.proved(message, places, of, evidence, assumptions=assumed)
 
@@ -166,20 +166,20 @@ def _many_members(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:
     )
     certificate = bounded_sum({"until_unlisted": delay, "try_1": longest}, drain.lasts.low)
     evidence = arithmetic(_numbers(drain, busy), certificate=certificate)
-    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(subject, plan, drain))
+    assumed = [*_assumptions(subject, plan), *drain.assumed]
+    return QUESTION.proved(message, places, of, evidence, assumptions=assumed)
 
 
 def _numbers(drain: Drain, busy: Fraction | None) -> Numbers:
     return {"drain": (drain.lasts.low, "s"), **({"tries go on for": (busy, "s")} if busy is not None else {})}
 
 
-def _assumptions(subject: Subject, plan: RetryPolicy, drain: Drain) -> list[str]:
+def _assumptions(subject: Subject, plan: RetryPolicy) -> list[str]:
     """Returns what is taken for granted; of what calls on only where it is waited for, in one try."""
     tree = call_tree(subject.design)
     silent = [name for name in tree.work[plan.callee].answer.silent if name in tree.of_caller]
-    drained = [WAITS.format(drain.thing)] if drain.waits else []
     alone = [f"all tries of {plan.name} go to the one member"] if plan.retries else own_times(tree, silent)
-    return [NO_NEW_CALLS, *drained, *alone, *([LONGEST_PAUSES] if plan.backoff.varies else [])]
+    return [NO_NEW_CALLS, *alone, *([LONGEST_PAUSES] if plan.backoff.varies else [])]
 
 
 def _places(plan: RetryPolicy, drain: Drain) -> list[Place]:
@@ -203,7 +203,7 @@ def _outlives(subject: Subject, plan: RetryPolicy, drain: Drain, busy: Fraction 
     evidence = arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy), replayed=True)
     return QUESTION.conflict(
         f"{what} {how_long}, but {gone}", _places(plan, drain), (plan.name, drain.name, drain.thing), evidence,
-        certain=alone and _surely(subject, plan, drain), assumptions=_assumptions(subject, plan, drain),
+        certain=alone and _surely(subject, plan, drain), assumptions=_assumptions(subject, plan),
         repairs=_repairs(subject, plan, drain, busy),
     )  # fmt: skip
 

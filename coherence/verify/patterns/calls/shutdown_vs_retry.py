@@ -72,6 +72,7 @@ from coherence.verify.patterns.calls._lives import (
 )
 from coherence.verify.timers.firing import ended_by, firing
 from coherence.verify.timers.firing import lease as lease_of
+from coherence.verify.timers.removals import ENDS_NONE
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -203,7 +204,7 @@ def _answer(subject: Subject, facts: DesignFacts, life: Life, of: tuple[str, ...
     if alone.verdict is not Verdict.PROVED:
         return alone
     others = other_ends(facts, life)
-    assumed = (*alone.assumptions, *(f"{name} ends none of {life.component.name} meanwhile" for name in others.unpaced))
+    assumed = (*alone.assumptions, *(ENDS_NONE.format(name, life.component.name) for name in others.unpaced))
     if others.failures:
         from coherence.verify.patterns.calls._failing_lives import beside_failures
 

@@ -13,7 +13,6 @@ from coherence.language.design import Design, Timer
 from coherence.language.roles import whole_life
 from coherence.verify.events import graph, orders
 from coherence.verify.events.orders import EventOrder, between
-from coherence.verify.events.periods import periods
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.firing import FiringWindow
 
@@ -58,6 +57,8 @@ def starts_apart(design: Design, timer: Timer, other: Timer) -> FiringWindow | N
         return ANY_PHASE
     if any(_is_free(design, order) for order in tied):
         return None
+    from coherence.verify.events.periods import periods
+
     apart = orders.hull(map(_distance, tied))
     again = [min((period.earliest for period in periods(design, each)), default=None) for each in (timer, other)]
     rounds = [earliest for earliest in again if earliest is not None]

@@ -57,8 +57,8 @@ def case_of(design: Design, timer: Timer, causes: Causes) -> OverrunCase:
     assert timer.start is not None
     unless, alone = graph.key_of(timer.unless, design), graph.without_renewals(timer, causes)
     case = _of_next_time(design, timer, unless, alone)
-    decided = _of_start(design, _prolonged(design, case or _worst(design, timer, unless, alone)))
-    return replace(decided, again=event_ways.brought_again(design, timer.start))
+    decided = _of_start(design, prolonged(design, case or _worst(design, timer, unless, alone)))
+    return replace(decided, again=(*decided.again, *event_ways.brought_again(design, timer.start)))
 
 
 def may_be_ended(timer: Timer) -> bool:
@@ -66,7 +66,7 @@ def may_be_ended(timer: Timer) -> bool:
     return timer.unless is not None and timer.start is not None and not firing.never(timer)
 
 
-def _prolonged(design: Design, case: OverrunCase) -> OverrunCase:
+def prolonged(design: Design, case: OverrunCase) -> OverrunCase:
     """Not before for certain where a loop could prolong what the timer waits for."""
     interruptions = orders.interruptions(design, case.order.first)
     if case.relation != "before" or not interruptions.spoil(case.order):
@@ -139,22 +139,22 @@ def _of_next_time(design: Design, timer: Timer, unless: str, causes: Causes) -> 
     before = {start, *(link.cause for chain in event_ways.chains(start, causes) for link in chain)}
     if timer.every is not None or unless not in before:
         return None
-    from coherence.verify.events.renewals import until_again
+    from coherence.verify.events.renewals import sent_by, until_again
 
     ways = orders.next_time(unless, fires, causes) if start == unless else ()
     ways = ways or until_again(design, timer.unless, timer.start, fires, causes)
-    return _decided(timer, unless, ways, causes) if ways else None
+    return replace(_decided(timer, unless, ways, causes), again=sent_by(design, timer.unless, causes)) if ways else None
 
 
 def _decided(timer: Timer, unless: str, ways: Alternatives, causes: Causes) -> OverrunCase:
-    worst = orders.deciding_order(ways, _strictly)
+    worst = orders.deciding_order(ways, strictly)
     if worst is None:
         return _apart(timer, unless, causes)
     order, relation = worst
     return OverrunCase(timer, order, relation, f"needs {order.missing}" if relation == "unknown" else "")
 
 
-def _strictly(order: EventOrder) -> str:
+def strictly(order: EventOrder) -> str:
     """As `orders.relation`, but a tie is a race: either may come first."""
     relation = orders.relation(order)
     first, second = order.reached
@@ -334,14 +334,14 @@ def link_places(chain: Iterable[EventLink]) -> Iterator[Place]:
 
 
 def link_text(link: EventLink) -> str:
-    """Returns what a number does: `fires 140 s to 151 s after server.load starts`, `server.load takes 3 min to 10
-    min`.
-    """
+    """Returns what a number does: `fires 140 s to 151 s after server.load starts`, `server.load takes 3 min`."""
     times = between(link.window) + (" with its calls" if link.inside else "")
     if link.cause == link.effect:
         return f"'{link.effect}' comes again {times} later"
     if link.kind == "call":
         return f"called {times} after {link.cause}"
+    if link.kind == "activity" and link.cause != f"{link.name} starts":
+        return f"{link.name} may go on for {times} after {link.cause}"
     return f"fires {times} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {times}"
 
 

@@ -1,6 +1,7 @@
 """Finds timers that end what is running, and say of nothing that it keeps them from it: `then: kill x`.
 
-What they count from is running, or what another timer starts after the same event: a checkpoint at a notice.
+What they count from is running, or what another timer starts after the same event: a checkpoint at a notice.  It ends
+with what it runs on as well.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from coherence.language.design import Design, Timer
-from coherence.language.roles import in_role, things, whole_life
+from coherence.language.roles import in_role, stated_drain, things, whole_life
 from coherence.language.sentences import Event, event_of
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Causes
@@ -21,12 +22,18 @@ from coherence.verify.timers import firing
 def cases(design: Design) -> Iterator[OverrunCase]:
     """Yields how each of them stands to the end of the work that it ends, or else of the start of its thing."""
     ending = [timer for timer in design.timers.values() if timer.unless is None and _ends_once(timer)]
-    causes = graph.without_rests(graph.event_graph(design)) if ending else {}
+    causes, others = graph.without_rests(graph.event_graph(design)) if ending else {}, set()
     for timer in ending:
         own = _end_of_own(design, timer)
-        for event in [own] if own is not None else _ends_of_begun(design, timer, causes):
+        events = [own] if own is not None else [*_ends_of_begun(design, timer, causes)]
+        others.update([] if events else [timer.name])
+        for event in events:
             case = case_of(design, timer.replace(unless=event), causes)
             yield case if own is not None else _where_it_runs(case, causes)
+    if others:
+        from coherence.verify.patterns.timers import _graces
+
+        yield from _graces.cases(design, others)
 
 
 def _ends_once(timer: Timer) -> bool:
@@ -70,10 +77,16 @@ def _end_of_own(design: Design, timer: Timer) -> Event | None:
     if start is None or then is None or start.thing not in things(design):
         return None
     thing, _, named = _ended(timer).partition(".")
-    if thing != start.thing:
+    if thing != start.thing and (named or not _runs_on(design, start.thing, thing)):
         return None
     activity = _that_leads_on(design, start, named) if named else _of_whole(design, start)
-    return event_of(f"{thing}.{activity} ends", then.place) if activity else None
+    return event_of(f"{start.thing}.{activity} ends", then.place) if activity else None
+
+
+def _runs_on(design: Design, thing: str, host: str) -> bool:
+    from coherence.verify.events.endings import ending_with
+
+    return host in ending_with(design, thing)
 
 
 def _ended(timer: Timer) -> str:
@@ -87,7 +100,8 @@ def _of_whole(design: Design, start: Event) -> str:
     component, activity = things(design)[start.thing], start.activity or whole_life(design, start.thing)
     if not activity:
         activity = next((name for name, _ in reversed(in_role(component, "start"))), "")
-    return activity if start.kind == "starts" and activity in (component.takes or {}) else ""
+    states = activity in (component.takes or {}) or stated_drain(component, activity) is not None
+    return activity if start.kind == "starts" and states else ""
 
 
 def _that_leads_on(design: Design, start: Event, named: str) -> str:

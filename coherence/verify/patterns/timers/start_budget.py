@@ -55,9 +55,9 @@ from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import is_harmless
 from coherence.language.sentences import Event
 from coherence.verify.events import graph
-from coherence.verify.facts.design_facts import STARTED
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
+from coherence.verify.patterns.timers._refuted import refuting_firing
 from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import unknown_action
 
@@ -69,7 +69,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per probe that an activity may keep from firing."""
     for case in _overrun.cases(subject.design):
         if is_probe(case.timer) and not _only_renews(subject.design, case.timer):
-            yield _answer(subject, case)
+            yield refuting_firing(subject.design, case.timer, _answer(subject, case))
     yield from _unnamed_starts(subject.design)
 
 
@@ -116,9 +116,7 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
         return _only_member.answer(subject, QUESTION, case) or _overrun.harmless(QUESTION, case)
     if case.relation == "unknown":
         return _overrun.undecided(QUESTION, case)
-    conflict = _overrun.conflict(QUESTION, case, repairs=tuple(_repairs(subject, case)))
-    started = case.timer.unless.thing if case.timer.unless is not None else ""
-    return conflict.refuting(STARTED.format(started)) if started else conflict
+    return _overrun.conflict(QUESTION, case, repairs=tuple(_repairs(subject, case)))
 
 
 def _repairs(subject: Subject, case: OverrunCase) -> Iterator[Repair]:

@@ -17,6 +17,8 @@ Another timer that ends the activity in every run (`then: worker.task ends`) end
 - One that ends what it counts from, by way of other timers or not, without `unless` (`{from: job starts, after: 1 h,
   then: kill job}`) is held against the work that it ends; where the thing does not state one, against its start.  So is
   one that ends a thing against what another timer starts of it, once, after the same event: a checkpoint at a notice.
+- A grace (`{from: worker.drain starts, after: 30 s, then: kill worker}`) of a thing that states no drain and that
+  nobody calls is held against the work that may have just begun when it drains.
 - A timer that another one always forestalls (`dead-policy`) never fires.
 
 ## Why it hurts
@@ -57,6 +59,7 @@ from coherence.language.entries.actions import acted_on, is_harmless, takes_back
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
+from coherence.verify.patterns.timers._refuted import refuting_firing
 from coherence.verify.patterns.timers.start_budget import is_probe
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import LEASES
@@ -81,11 +84,12 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if len(at_barriers) < len(ended):
         for case in _overrun.cases(subject.design):
             if not is_probe(case.timer) and not _at_barrier(case.timer):
-                yield _answer(subject, case)
+                yield refuting_firing(subject.design, case.timer, _answer(subject, case))
     if any(timer.unless is None for timer in subject.design.timers.values()):
         from coherence.verify.patterns.timers import _unconditional
 
-        yield from (_answer(subject, case) for case in _unconditional.cases(subject.design))
+        for case in _unconditional.cases(subject.design):
+            yield refuting_firing(subject.design, case.timer, _answer(subject, case))
 
 
 def _at_barrier(timer: Timer) -> bool:
