@@ -21,10 +21,14 @@ from coherence.verify.systems.terms import StrictInterval
 Box: TypeAlias = tuple[StrictInterval, ...]
 FREE = StrictInterval()
 PATIENCE, MOST_VISITS, PASSES, MOST_BITS = 8, 60, 2, 2000
+MOST_ENDS = 75_000  # of intervals that are moved through rows of edges: about a second
 
 
 def box_invariant(system: TransitionSystem, deadline: float) -> Invariant | None:
-    """Returns boxes that the edges keep and that miss every bad set; None where there are none, or the time is over."""
+    """Returns boxes that the edges keep and that miss every bad set; None where there are none.
+
+    None too where they take more than MOST_ENDS, or the time is over.
+    """
     boxes: dict[str, Box] = {}
     states = len(system.variables)
     for mode, rows in system.initial:
@@ -48,6 +52,7 @@ def _grown(system: TransitionSystem, boxes: dict[str, Box], deadline: float) -> 
     for edge in system.edges:
         out.setdefault(edge.source, []).append(edge)
     visits: dict[str, int] = {}
+    width, ends = len(system.variables) + len(system.choices), 0
     todo = list(boxes)
     while todo:
         mode = todo.pop(0)
@@ -55,6 +60,9 @@ def _grown(system: TransitionSystem, boxes: dict[str, Box], deadline: float) -> 
         if visits[mode] > MOST_VISITS or is_over(deadline):
             return False
         for edge in out.get(mode, ()):
+            ends += width * (2 * len(edge.guard) + 1)
+            if ends > MOST_ENDS:
+                return False
             image = _image(edge, boxes[mode], len(system.choices))
             if image is None:
                 continue

@@ -39,7 +39,6 @@ BARELY = Effort(1, (0.02,), TOUCHING)
 
 WHOLE_MS = 500
 SHORT = 1000  # denominators of a run that is to be repeated exactly
-BOX_SECONDS = 1.0  # for boxes by exact iteration
 MANY, WHOLE_SECONDS = 60, 4.0  # so many obligations are asked as one; seconds for that
 
 
@@ -114,7 +113,7 @@ def _candidates(ground: Ground, diary: Diary, *, hopeful: bool) -> Iterator[tupl
     Not `hopeful`: a run in floats seems to be bad.  It may have crossed a bound that exact runs only
     come close to, so a little is tried all the same.
     """
-    exact = box_invariant(ground.system, min(diary.deadline, now() + BOX_SECONDS)) if hopeful else None
+    exact = box_invariant(ground.system, diary.deadline) if hopeful else None
     if exact is not None:
         yield exact, "exact boxes"
     for effort in (BOXES, QUICK, USUAL, BARELY) if hopeful else (BARELY,):

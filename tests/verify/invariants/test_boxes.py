@@ -13,6 +13,7 @@ from coherence.base.clock import now
 from coherence.base.solver import recheck
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
+from coherence.verify.invariants import boxes
 from coherence.verify.invariants.boxes import box_invariant
 from coherence.verify.invariants.proof import InvariantProof
 from coherence.verify.invariants.prover import prove
@@ -74,6 +75,11 @@ def test_a_limit_that_is_approached_is_an_excluded_end() -> None:
     assert found is not None
     assert any(row.relation == "<" and -row.linear.constant == 40 for row in found["m"][0])
     assert isinstance(prove(lag(40, "<=")), InvariantProof)
+
+
+def test_boxes_end_by_a_count_whatever_the_clock_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boxes, "MOST_ENDS", 20)
+    assert box_invariant(lag(40, "<="), now() + 60) is None
 
 
 def test_a_limit_below_the_rest_has_no_boxes() -> None:
