@@ -18,7 +18,7 @@ from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.facts.design_facts import DesignFacts, scaling
 from coherence.verify.facts.limits import always_holds, in_flight_limits
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
-from coherence.verify.queues.offered_load import offered
+from coherence.verify.queues.offered_load import offered, own_workload
 from coherence.verify.queues.requests_in_work import thing_with_calls
 
 WAITING = STATES["waiting"]
@@ -44,6 +44,7 @@ def admitted(facts: DesignFacts, thing: str, *, by_mean: bool = False) -> tuple[
     """
     quotas: list[tuple[Limit, Fraction]] = []
     callers = {plan.caller for plan in call_tree(facts.design).plans if plan.callee == thing}
+    callers |= {thing} if own_workload(facts.design, thing) is not None else set()
     for limit in facts.design.limits.values():
         most, window = most_allowed(facts.design, limit), limit.window
         if most is None or not isinstance(window, Quantity) or window.low <= 0 or not _counts_all(limit):

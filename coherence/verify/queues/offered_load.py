@@ -65,7 +65,8 @@ def offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
 
 def _offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
     reaching = [*called(facts.design, thing)]
-    rates = reaching or [*_arriving(facts, thing)]
+    counted = {name for rate in reaching for name in rate.names}
+    rates = [*reaching, *_arriving(facts, thing, beside=counted)]
     return _together(rates, unstated_sources(facts.design, thing) if reaching else ()) if rates else None
 
 
@@ -101,12 +102,10 @@ def sent_by(design: Design, call: Call) -> OfferedRate | None:
 
 def unstated_sources(design: Design, thing: str) -> tuple[str, ...]:
     """Returns who sends to a thing, through others or not, while the design does not say how often."""
-    tree = call_tree(design)
-    return tuple(
-        name
-        for name in tree.of_caller
-        if (name != thing or name in design.workload) and _is_unstated(design, tree, name, thing)
-    )
+    tree, own = call_tree(design), own_workload(design, thing)
+    own_name = (thing,) if own is not None and stated_rate(own) is None else ()
+    senders = (name for name in tree.of_caller if name != thing or (name in design.workload and not own_name))
+    return (*own_name, *(name for name in senders if _is_unstated(design, tree, name, thing)))
 
 
 def _is_unstated(design: Design, tree: CallTree, name: str, thing: str) -> bool:
@@ -190,10 +189,14 @@ def _per_second(quantity: Quantity) -> bool:
 
 
 def called(design: Design, thing: str) -> Iterator[OfferedRate]:
-    """Yields each workload once for every way that its calls lead to the thing, and the one of its own name."""
-    own = design.workload.get(thing) if thing in design.components else None
-    rate = stated_rate(own) if own is not None else None
-    yield from [rate] if rate is not None else []
+    """Yields each workload once for every way that its calls lead to the thing, and those of its own name and of
+    queues that it serves.
+    """
+    queues = (component.name for component in design.components.values() if _serves(component, thing))
+    for name in (thing, *queues):
+        own = own_workload(design, name)
+        rate = stated_rate(own) if own is not None else None
+        yield from [rate] if rate is not None else []
     if not design.calls:
         return
     tree = call_tree(design)
@@ -202,6 +205,11 @@ def called(design: Design, thing: str) -> Iterator[OfferedRate]:
             paths = ways(tree, workload.name, thing)
             rate = None if paths.cyclic or paths.cut else _along(tree, workload, paths.ways, design)
             yield from [rate] if rate is not None else []
+
+
+def own_workload(design: Design, thing: str) -> Workload | None:
+    """Returns the workload that comes to a thing without a call, as it has the name of the component; or None."""
+    return design.workload.get(thing) if thing in design.components else None
 
 
 def _along(tree: CallTree, workload: Workload, routes: tuple[Way, ...], design: Design) -> OfferedRate | None:
@@ -237,13 +245,21 @@ def _with_copies(rate: OfferedRate, routes: tuple[Way, ...]) -> OfferedRate:
     return replace(rate, high=times * rate.high, peak=times * rate.peak, open=share)
 
 
-def _arriving(facts: DesignFacts, thing: str) -> Iterator[OfferedRate]:
-    """Yields what arrives at the thing, or at the queues that it serves."""
+def _arriving(facts: DesignFacts, thing: str, *, beside: set[str]) -> Iterator[OfferedRate]:
+    """Yields what arrives at the thing, or at the queues that it serves; beside workloads that are counted already, of
+    others alone.
+    """
     for component in facts.design.components.values():
         if component.name == thing or _serves(component, thing):
             stated = next((component.constants[key] for key in ARRIVING if key in component.constants), None)
             rate = _stated(facts, stated)
-            yield from [rate] if rate is not None else []
+            others = beside.isdisjoint(names := _workloads_in(facts, stated)) and bool(names)
+            yield from [rate] if rate is not None and (others or not beside) else []
+
+
+def _workloads_in(facts: DesignFacts, stated: object) -> set[str]:
+    paths = used(facts.tree(stated.tree)) if isinstance(stated, Formula) else ()
+    return {path.partition(".")[0] for path in paths} & facts.design.workload.keys()
 
 
 def _serves(component: Component, thing: str) -> bool:

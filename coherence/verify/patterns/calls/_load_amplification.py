@@ -28,7 +28,7 @@ from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import always_holds, caps_at_all_times, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.queues.member_rates import slots_places
-from coherence.verify.queues.offered_load import contested, long_run_rate, own_time, unstated_sources
+from coherence.verify.queues.offered_load import contested, long_run_rate, own_time, own_workload, unstated_sources
 
 _RATES = ("capacity", "throughput")
 _RATES_EACH = ("rate_per_replica", "rate_per_copy")
@@ -184,7 +184,8 @@ def _total(design: Design, tree: CallTree, workload: Workload, callee: str, *, p
 
 def _others(design: Design, tree: CallTree, workload: Workload, callee: str) -> Iterator[Workload]:
     for other in design.workload.values():
-        if other is not workload and other.name in tree.of_caller and ways(tree, other.name, callee).ways:
+        calls = other.name in tree.of_caller and bool(ways(tree, other.name, callee).ways)
+        if other is not workload and (calls or own_workload(design, callee) is other):
             yield other
 
 
@@ -197,7 +198,8 @@ def _beside(
     if other.rate is None or own is None or not own.low or routes.cyclic or routes.cut:
         return None
     sends = _total(subject.design, tree, other, callee)
-    return None if sends is None else sends * long_run_rate(other) * capacity.low / own.low
+    once = 1 if own_workload(subject.design, callee) is other else 0
+    return None if sends is None else (sends + once) * long_run_rate(other) * capacity.low / own.low
 
 
 def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) -> ServingCapacity | None:

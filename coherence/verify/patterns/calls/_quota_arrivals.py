@@ -136,6 +136,8 @@ def _refused_by_others(facts: DesignFacts, quota: Quota) -> bool:
 
 
 def _bound(facts: DesignFacts, quota: Quota, workload: Workload, way: Way) -> WindowBound | None:
+    if not way:
+        return None  # it comes without a call
     plan, worth = way[-1], quota.count.worth(workload)
     sooner, refusals = _ends_sooner(facts, way), _refusals(plan)
     if not _one_send_of_each(plan) or (sooner and refusals) or worth is None or worth.most is None:

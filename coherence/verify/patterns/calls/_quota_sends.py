@@ -16,7 +16,7 @@ from coherence.verify.calls.attempts import least, started
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
-from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate, unstated_sources
+from coherence.verify.queues.offered_load import least_rate, long_run_rate, own_workload, peak_rate, unstated_sources
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ def _flows(
         routes = ways(tree, workload.name, callee)
         if routes.cyclic or routes.cut or workload.rate is None:
             continue  # named among the unstated sources
-        flows += [(workload, {way: _sends(way) for way in routes.ways})] if routes.ways else []
+        every = (*((),) * (own_workload(subject.design, callee) is workload), *routes.ways)
+        flows += [(workload, {way: _sends(way) for way in every})] if every else []
     return tuple(flows)
 
 
