@@ -221,6 +221,11 @@ class SendCount:
         return (COUNTED.format(limit.name, NAMED[self.part]),) if self.part else ()
 
 
+def own_workload(design: Design, thing: str) -> Workload | None:
+    """Returns the workload that comes to a thing without a call, as it has the name of the component; or None."""
+    return design.workload.get(thing) if thing in design.components else None
+
+
 def send_count(design: Design, limit: Limit) -> SendCount | None:
     """Returns what a limit counts of the sends to a thing; None where it counts something else.
 

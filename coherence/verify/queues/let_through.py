@@ -11,14 +11,14 @@ from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.entries.member_slots import RUNNING
 from coherence.language.expressions import names as names_of
 from coherence.language.implied import EACH
-from coherence.language.roles import SendCount, send_count, time_of
+from coherence.language.roles import SendCount, own_workload, send_count, time_of
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES, TIME_IN_QUEUE
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.facts.design_facts import DesignFacts, scaling
 from coherence.verify.facts.limits import always_holds, in_flight_limits
 from coherence.verify.queues.loaded_things import LoadedThing, station_of
-from coherence.verify.queues.offered_load import offered, own_workload
+from coherence.verify.queues.offered_load import offered
 from coherence.verify.queues.requests_in_work import thing_with_calls
 
 WAITING = STATES["waiting"]

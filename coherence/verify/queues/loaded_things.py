@@ -16,7 +16,8 @@ from coherence.verify.facts.limits import in_flight_limits, perhaps_in_flight
 from coherence.verify.facts.ranges import point
 from coherence.verify.facts.writers import Writer
 from coherence.verify.queues.member_rates import server_rate, servers_of_member, slots_places
-from coherence.verify.queues.offered_load import OfferedRate, each_serves, mean_time, offered, own_time
+from coherence.verify.queues.offered_load import OfferedRate, each_serves, offered, own_time
+from coherence.verify.queues.service_means import mean_time
 
 
 @dataclass(frozen=True)

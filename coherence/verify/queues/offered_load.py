@@ -20,7 +20,7 @@ from coherence.language.entries.member_slots import member_slots
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.implied import EACH
-from coherence.language.roles import SendCount, SendWorth, others_of_an_answer, time_of
+from coherence.language.roles import SendCount, SendWorth, others_of_an_answer, own_workload, time_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.workloads import Burst, Randomness, Workload
 from coherence.model.model import Interval, interval
@@ -189,14 +189,10 @@ def _per_second(quantity: Quantity) -> bool:
 
 
 def called(design: Design, thing: str) -> Iterator[OfferedRate]:
-    """Yields each workload once for every way that its calls lead to the thing, and those of its own name and of
-    queues that it serves.
-    """
+    """Yields each workload once for every way by calls to the thing, and those of the name of it or of its queues."""
     queues = (component.name for component in design.components.values() if _serves(component, thing))
-    for name in (thing, *queues):
-        own = own_workload(design, name)
-        rate = stated_rate(own) if own is not None else None
-        yield from [rate] if rate is not None else []
+    own = (own_workload(design, name) for name in (thing, *queues))
+    yield from (rate for each in own if each is not None and (rate := stated_rate(each)) is not None)
     if not design.calls:
         return
     tree = call_tree(design)
@@ -205,11 +201,6 @@ def called(design: Design, thing: str) -> Iterator[OfferedRate]:
             paths = ways(tree, workload.name, thing)
             rate = None if paths.cyclic or paths.cut else _along(tree, workload, paths.ways, design)
             yield from [rate] if rate is not None else []
-
-
-def own_workload(design: Design, thing: str) -> Workload | None:
-    """Returns the workload that comes to a thing without a call, as it has the name of the component; or None."""
-    return design.workload.get(thing) if thing in design.components else None
 
 
 def _along(tree: CallTree, workload: Workload, routes: tuple[Way, ...], design: Design) -> OfferedRate | None:
@@ -253,13 +244,9 @@ def _arriving(facts: DesignFacts, thing: str, *, beside: set[str]) -> Iterator[O
         if component.name == thing or _serves(component, thing):
             stated = next((component.constants[key] for key in ARRIVING if key in component.constants), None)
             rate = _stated(facts, stated)
-            others = beside.isdisjoint(names := _workloads_in(facts, stated)) and bool(names)
-            yield from [rate] if rate is not None and (others or not beside) else []
-
-
-def _workloads_in(facts: DesignFacts, stated: object) -> set[str]:
-    paths = used(facts.tree(stated.tree)) if isinstance(stated, Formula) else ()
-    return {path.partition(".")[0] for path in paths} & facts.design.workload.keys()
+            paths = used(facts.tree(stated.tree)) if beside and isinstance(stated, Formula) else ()
+            names = {path.partition(".")[0] for path in paths} & facts.design.workload.keys()
+            yield from [rate] if rate is not None and (not beside or (names and beside.isdisjoint(names))) else []
 
 
 def _serves(component: Component, thing: str) -> bool:
@@ -331,11 +318,6 @@ def own_time(facts: DesignFacts, thing: str) -> Quantity | None:
     slots, time = member_slots(facts.design, thing), time_of(facts.design.components.get(thing), "answer")
     whole = slots is not None and slots.limits and time and time.low > 0 and _alone(facts, thing)
     return time if whole and not others_of_an_answer(facts.design, thing) else None
-
-
-def mean_time(thing: str, time: Quantity, workload: str) -> str:
-    """Returns, in words, the mean that a range of times of a request leaves open, and where it is stated."""
-    return f"the mean time of a request at {thing}, in {time} (`service: {{mean: ...}}` of {workload})"
 
 
 def _stated_rates(facts: DesignFacts, thing: str) -> Iterator[tuple[str, Quantity | Formula | Word]]:

@@ -12,6 +12,11 @@ def mean_service(workload: Workload) -> Quantity | None:
     return mean if mean is not None and mean.dimension.physical.powers == (("s", 1),) else None
 
 
+def mean_time(thing: str, time: Quantity, workload: str) -> str:
+    """Returns, in words, the mean that a range of times of a request leaves open, and where it is stated."""
+    return f"the mean time of a request at {thing}, in {time} (`service: {{mean: ...}}` of {workload})"
+
+
 def longest_service_of(workload: Workload) -> Quantity | None:
     """Returns the `max` that cuts the services of a workload, where the mean of what it leaves is not their mean."""
     service = workload.service

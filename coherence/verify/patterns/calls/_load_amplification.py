@@ -17,6 +17,7 @@ from coherence.language.entries.limit_numbers import ends_retries, least_allowed
 from coherence.language.entries.member_slots import ALONE, MemberSlots, member_slots
 from coherence.language.expressions.tree import Arithmetic, Name, Number
 from coherence.language.expressions.tree import Call as Function
+from coherence.language.roles import own_workload
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.attempts import ZERO, budget_factor
@@ -28,7 +29,7 @@ from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import always_holds, caps_at_all_times, counted_in_flight, in_flight_limits
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.queues.member_rates import slots_places
-from coherence.verify.queues.offered_load import contested, long_run_rate, own_time, own_workload, unstated_sources
+from coherence.verify.queues.offered_load import contested, long_run_rate, own_time, unstated_sources
 
 _RATES = ("capacity", "throughput")
 _RATES_EACH = ("rate_per_replica", "rate_per_copy")

@@ -31,7 +31,8 @@ from coherence.verify.patterns.calls._load_amplification import (
 )
 from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, places_held, room
 from coherence.verify.patterns.calls._metastable_referee import disagreement, shortest_pause, two_digits, with_members
-from coherence.verify.queues.offered_load import mean_time, own_time
+from coherence.verify.queues.offered_load import own_time
+from coherence.verify.queues.service_means import mean_time
 
 DAY = 86_400.0  # s: an overload that noise alone is expected to begin within a day is one that happens
 FLUID = "by the fluid reading: mean rates, every try of an overload times out (noise may begin one that drains)"

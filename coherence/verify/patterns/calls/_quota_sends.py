@@ -9,14 +9,14 @@ from fractions import Fraction
 from coherence.findings.question_input import Subject
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
-from coherence.language.roles import SendCount, send_count
+from coherence.language.roles import SendCount, own_workload, send_count
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 from coherence.verify.calls.attempts import least, started
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
-from coherence.verify.queues.offered_load import least_rate, long_run_rate, own_workload, peak_rate, unstated_sources
+from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate, unstated_sources
 
 
 @dataclass(frozen=True)
