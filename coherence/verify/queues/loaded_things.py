@@ -17,7 +17,6 @@ from coherence.verify.facts.ranges import point
 from coherence.verify.facts.writers import Writer
 from coherence.verify.queues.member_rates import server_rate, servers_of_member, slots_places
 from coherence.verify.queues.offered_load import OfferedRate, each_serves, offered, own_time
-from coherence.verify.queues.service_means import mean_time
 
 
 @dataclass(frozen=True)
@@ -129,6 +128,8 @@ def _mean(facts: DesignFacts, thing: str, load: OfferedRate) -> str:
     service, time = each_serves(facts, thing), own_time(facts, thing)
     if time is None or time.exact or service is None or service[0] is not time:
         return ""
+    from coherence.verify.queues.service_means import mean_time
+
     return mean_time(thing, time, load.names[0] if load.names else "its workload")
 
 

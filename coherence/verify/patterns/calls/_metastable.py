@@ -32,7 +32,6 @@ from coherence.verify.patterns.calls._load_amplification import (
 from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, places_held, room
 from coherence.verify.patterns.calls._metastable_referee import disagreement, shortest_pause, two_digits, with_members
 from coherence.verify.queues.offered_load import own_time
-from coherence.verify.queues.service_means import mean_time
 
 DAY = 86_400.0  # s: an overload that noise alone is expected to begin within a day is one that happens
 FLUID = "by the fluid reading: mean rates, every try of an overload times out (noise may begin one that drains)"
@@ -134,6 +133,8 @@ def _overload(question: Question, subject: Subject, load: AmplifiedLoad) -> Find
         return question.undecided(needs, load.places, load.of)
     time = own_time(known(subject), load.callee) if load.workload.service is None else None
     if time is not None and not time.exact and load.worst is not None and load.worst < load.capacity.high:
+        from coherence.verify.queues.service_means import mean_time
+
         needs = f"needs {mean_time(load.callee, time, load.workload.name)}: its retries overload it, or do not"
         return question.undecided(needs, load.places, load.of)
     if unclear := _unclear(subject, load):
