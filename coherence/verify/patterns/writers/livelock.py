@@ -82,6 +82,19 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield from pairs_not_looked_at(QUESTION, signal, present, MOST_PAIRS)
 
 
+def _undriven(subject: Subject, signal: str, pairs: list[tuple[Move, Move]]) -> Iterator[Finding]:
+    """Asks how what two loops read of a thing follows from what they write of it (utilization from members)."""
+    thing = signal.partition(".")[0]
+    own = sorted(path for path in _read(subject, pairs) if path.partition(".")[0] == thing)
+    undriven = [path for path in own if path != signal and subject.model.kind(path) == "input"]
+    if undriven:
+        names = (pairs[0][0].name, pairs[0][1].name)
+        key = undriven[0].partition(".")[2]
+        needs = f"needs what drives {' and '.join(undriven)} (for example `{key}: expression` of {thing})"
+        needs += f": whether {names[0]} and {names[1]} undo each other on {signal} in turn depends on it"
+        yield QUESTION.undecided(needs, told.places(*pairs[0]), names, lacks_number=True)
+
+
 def _conditional(writer: Writer) -> bool:
     return bool(writer.loop.rules) or writer.condition is not None
 
@@ -91,6 +104,7 @@ def _pair(subject: Subject, facts: DesignFacts, signal: str, left: Writer, other
         return
     pairs = list(told.opposed(_plain_moves(facts, left), _plain_moves(facts, other)))
     if not pairs or not _reads(pairs, signal):
+        yield from _undriven(subject, signal, pairs)
         return
     if states := _states(subject, pairs):
         yield from _dynamics(subject, signal, pairs, states)
