@@ -339,7 +339,8 @@ def _says_when(timer: Timer, thing: str, spelled: list[str]) -> bool:
     first, _, rest = words.partition(" ")
     after_it = timer.start is not None and timer.start.text in spelled
     named = (event.text.replace(".", " ").split() for event in (timer.start, timer.then) if event is not None)
-    looks = timer.every is not None and first not in (*ACTIONS["ends"], *ACTIONS["tells"])
+    holds_back = timer.part is not None and timer.part.text == "startup_probe"  # until a look of its own succeeds
+    looks = timer.every is not None and (holds_back or first not in (*ACTIONS["ends"], *ACTIONS["tells"]))
     lists = (first in LISTING and rest == thing and not after_it) or (looks and any(thing in names for names in named))
     return words in spelled or lists
 

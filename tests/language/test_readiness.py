@@ -48,6 +48,7 @@ def test_it_answers_as_the_end_of_the_start_does() -> None:
         "probe: {from: web.start ends, every: 10 s, then: list web}",
         "probe: {uses: readiness_probe, from: web.start ends, then: unlist web}",
         "slow: {from: web.start ends, after: 30 s .. 40 s, then: web ready}",
+        "up: {uses: startup_probe, from: web starts, misses: 30, unless: web.start ends, then: restart web}",
     ],
 )
 def test_what_lists_it_or_brings_the_event_says_when_it_is_ready(other: str) -> None:
