@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import drained_by
 from coherence.language.implied import is_held_back
+from coherence.language.roles import in_role, whole_life
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.orders import EventOrder
 from coherence.verify.timers.firing import ended_by, firing
@@ -69,7 +71,7 @@ def _pairs(design: Design) -> Iterator[TimerPair]:
         if timer.start is not None and timer.start.kind == "starts":
             begun.setdefault(timer.start.thing, []).append(timer)
     for early in timers:
-        for other in begun.get(_ended_thing(early), ()):
+        for other in begun.get(_ended_thing(design, early), ()):
             order = _order(design, early, other) if other is not early and _is_armed(design, early, other) else None
             if order is not None:
                 yield TimerPair(early, other, order)
@@ -82,10 +84,17 @@ def _order(design: Design, early: Timer, other: Timer) -> EventOrder | None:
     return worst[0] if worst is not None and not any(None in together for together in ways) else None
 
 
-def _ended_thing(timer: Timer) -> str:
-    """Returns the thing from whose start a timer runs, where its firing ends that; else nothing."""
-    start = timer.start
-    return start.thing if start is not None and start.kind == "starts" and ended_by(timer) == start.thing else ""
+def _ended_thing(design: Design, timer: Timer) -> str:
+    """Returns the thing from whose start a timer runs, where its firing ends that at once; else nothing.
+
+    What is ordered to end in its own time drains first, or waits for its work: others fire meanwhile.
+    """
+    start, then = timer.start, timer.then
+    if start is None or start.kind != "starts" or then is None or ended_by(timer) != start.thing:
+        return ""
+    component = design.components.get(start.thing)
+    waits = component is not None and (in_role(component, "drain") or whole_life(design, start.thing))
+    return "" if waits and drained_by(then.text) else start.thing
 
 
 def _is_armed(design: Design, early: Timer, other: Timer) -> bool:

@@ -32,6 +32,7 @@ class Renewal:
     timer: Timer | None = None
     way: Chain = ()
     beside: tuple[Timer, ...] = ()
+    lifted: str = ""  # what may keep it from coming each time
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,7 +49,8 @@ def in_time(design: Design, timer: Timer) -> bool | None:
     if lease is None or renewal is None:
         return None
     assert renewal.interval.latest is not None
-    return renewal.interval.latest < lease.window.earliest
+    timely = renewal.interval.latest < lease.window.earliest
+    return None if timely and renewal.lifted else timely
 
 
 def kept_from_firing(design: Design, timer: Timer, first: str) -> Renewal | None:
@@ -102,8 +104,10 @@ def missing(design: Design, timer: Timer) -> str:
     """Returns what would say whether renewals come in time; nothing where that is known."""
     if timer.renew is None or in_time(design, timer) is not None:
         return ""
-    key = firing.missing(timer)
-    return f"{key} of {timer.name}" if key else f"the interval at which '{timer.renew.text}' repeats"
+    key, renewal = firing.missing(timer), renewal_of(design, timer)
+    if key or renewal is None or not renewal.lifted:
+        return f"{key} of {timer.name}" if key else f"the interval at which '{timer.renew.text}' repeats"
+    return f"whether {renewal.lifted} fires each time while {timer.name} runs"
 
 
 def unless_renewed(question: Question, design: Design, timer: Timer, answer: Finding) -> Finding:
@@ -113,12 +117,36 @@ def unless_renewed(question: Question, design: Design, timer: Timer, answer: Fin
 
 
 def renewal_of(design: Design, timer: Timer) -> Renewal | None:
-    """Returns what renews a timer; None where nothing says how often."""
+    """Returns what renews a timer, the first time too where that begins with it; None where nothing says how often."""
     renew = timer.renew
     if isinstance(renew, Quantity):
         return Renewal(FiringWindow(renew.low, renew.high), renew.place)
     assert isinstance(renew, Event)
-    return _sent(design, renew, graph.event_graph(design))
+    renewal = _sent(design, renew, graph.event_graph(design))
+    sender, lease = renewal.timer if renewal is not None else None, firing.lease(timer)
+    if renewal is None or sender is None or lease is None or sender is timer:
+        return renewal
+    interval, first = renewal.interval, firing.lease(sender)
+    if first is not None and firing.starts_with(sender, timer):
+        begun = first.window + total(renewal.way)
+        latest = None if None in (interval.latest, begun.latest) else max(interval.latest or 0, begun.latest or 0)
+        interval = FiringWindow(interval.earliest, Fraction(latest) if latest is not None else None)
+    own = {firing.ended_by(timer), *(event.thing for event in (timer.start, timer.unless) if event is not None)}
+    if sender.start is None or sender.start.thing not in own:
+        interval = _across_lives(design, replace(renewal, interval=interval), sender, "")[0]
+    return replace(renewal, interval=interval, lifted=_lifted(design, renewal, timer))
+
+
+def _lifted(design: Design, renewal: Renewal, timer: Timer) -> str:
+    """Returns a timer of renewals that something else keeps from firing than what ends the renewed one as well."""
+    assert renewal.timer is not None
+    passed = [renewal.timer, *(design.timers[link.name] for link in renewal.way if link.kind == "timer")]
+    ends = {event.thing for event in (timer.start, timer.unless) if event is not None and event.thing}
+    for other in passed:
+        elsewhere = other.unless is not None and other.unless.thing not in ends
+        if elsewhere or other.sees is not None or other.renew is not None:
+            return other.name
+    return ""
 
 
 def _sent(design: Design, renew: Event, links_to: Causes) -> Renewal | None:

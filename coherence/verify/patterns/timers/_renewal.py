@@ -28,10 +28,11 @@ def answer(subject: Subject, question: Question, timer: Timer, *, outlasts: bool
     lease = firing.lease(timer)
     assert timer.renew is not None
     renewal = renewal_of(subject.design, timer)
-    if lease is None or renewal is None:
+    timely = in_time(subject.design, timer)
+    if lease is None or renewal is None or timely is None:
         places = (timer.renew.place.labelled("renews the lease"), timer.place.labelled("this lease"))
         return question.undecided(f"needs {missing(subject.design, timer)}", places, _names(timer, renewal))
-    if in_time(subject.design, timer):
+    if timely:
         return _proved(question, timer, renewal, lease)
     return _conflict(subject, question, timer, renewal, lease, outlasts=outlasts)
 

@@ -37,8 +37,8 @@ def cases(design: Design) -> Iterator[OverrunCase]:
 
 
 def _ends_once(timer: Timer) -> bool:
-    plain = timer.every is None and timer.renew is None and timer.after is not None and not firing.never(timer)
-    return plain and timer.start is not None and timer.then is not None
+    plain = timer.every is None and timer.renew is None and not firing.never(timer)
+    return plain and (timer.after or timer.first) is not None and timer.start is not None and timer.then is not None
 
 
 def _ends_of_begun(design: Design, timer: Timer, causes: Causes) -> Iterator[Event]:
