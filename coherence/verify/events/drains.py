@@ -13,6 +13,7 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import acted_on, action_in, drained_by
 from coherence.language.roles import stated_drain, time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval
@@ -23,6 +24,7 @@ from coherence.verify.timers.firing import ended_by
 NO_NEW_WORK = "{} begins no new work once it drains"
 WAITS = "the drain of {} waits for calls in flight: its shortest time is that of an idle member"
 WHOLE_DRAIN = "nothing ends {} before its drain is over"
+UNLISTS = "takes off the list"
 _ORDERLY = ("drain", "stop", "terminat", "shutdown", "shut down", "unlist", "scale down")
 _TAKEN = ("preempt", "reclaim", "evict", "notice", "interrupt")  # by whoever needs the place, whatever is under way
 
@@ -119,9 +121,9 @@ def _unlisting(design: Design) -> dict[str, list[Timer]]:
     """Returns thing -> the timers that take it off the list."""
     timers: dict[str, list[Timer]] = {}
     for timer in design.timers.values():
-        words = timer.then.text.split() if timer.then is not None else []
-        if words[:1] == ["unlist"]:
-            timers.setdefault(words[-1], []).append(timer)
+        then = timer.then.text if timer.then is not None else ""
+        if action_in(then) == UNLISTS and not drained_by(then):
+            timers.setdefault(acted_on(then), []).append(timer)
     return timers
 
 

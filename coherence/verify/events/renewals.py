@@ -134,10 +134,10 @@ def renewal_of(design: Design, timer: Timer) -> Renewal | None:
     own = {firing.ended_by(timer), *(event.thing for event in (timer.start, timer.unless) if event is not None)}
     if sender.start is None or sender.start.thing not in own:
         interval = _across_lives(design, replace(renewal, interval=interval), sender, "")[0]
-    return replace(renewal, interval=interval, lifted=_lifted(design, renewal, timer))
+    return replace(renewal, interval=interval, lifted=_kept_away(design, renewal, timer))
 
 
-def _lifted(design: Design, renewal: Renewal, timer: Timer) -> str:
+def _kept_away(design: Design, renewal: Renewal, timer: Timer) -> str:
     """Returns a timer of renewals that something else keeps from firing than what ends the renewed one as well."""
     assert renewal.timer is not None
     passed = [renewal.timer, *(design.timers[link.name] for link in renewal.way if link.kind == "timer")]
