@@ -9,7 +9,7 @@ from coherence.base.clock import now
 from coherence.base.number_text import render_clock, render_quantity
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Step, Verdict
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Question, Subject, arithmetic, details_are_asked
 from coherence.language.design import Design, Loop, Relay
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
@@ -220,7 +220,7 @@ def _conflict(
         method, numbers, how = HOW, dict[str, tuple[Fraction | float | int, str]](), f"the run comes to rest at {at}"
         steps.append(Step(None, how))
     else:
-        again, numbers = _cycle(subject, promise, outcome)
+        again, numbers = _cycle(subject, promise, outcome) if details_are_asked() else ("", {})
         method, how = "exact execution", f"broken after {render_clock(outcome.instants[-1].time)}{again}"
         steps.append(_last(model, promise, outcome))
     evidence = Evidence(Grade.PROVED, method, tuple(steps), numbers=numbers, replayed=True)
