@@ -7,7 +7,8 @@ second one act and the second one's write the first; the two maps are then itera
 comes back to where it was.  A cycle in which both acted is a livelock: action without progress.  What is complete is
 executed: a lap in whose instants one takes back what the other one has just written is one too.  Where no such state
 exists each comes to rest after the other, and that is proved.  So it is of loops that look back in time, where what one
-makes of the signal before it sees that never wakes the other one.
+makes of the signal before it sees that never wakes the other one.  Where two that step a signal read of its thing what
+nothing in the design drives (a utilization, of loops that choose members), it is asked how that follows from it.
 
 Boundary: loops that act in one state are `contradictory-actuation`; a pair in feedback whose every value is stated is
 executed by `sustained-oscillation`; maps without conditions are `no-common-fixed-point`; jobs, places and evictions
@@ -83,7 +84,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _undriven(subject: Subject, signal: str, pairs: list[tuple[Move, Move]]) -> Iterator[Finding]:
-    """Asks how what two loops read of a thing follows from what they write of it (utilization from members)."""
+    """Asks how what two loops read of a thing follows from what they step up and down (utilization from members)."""
+    if not all(move.by is not None for pair in pairs for move in pair):
+        return
     thing = signal.partition(".")[0]
     own = sorted(path for path in _read(subject, pairs) if path.partition(".")[0] == thing)
     undriven = [path for path in own if path != signal and subject.model.kind(path) == "input"]
