@@ -195,10 +195,11 @@ def apart_repairs(subject: Subject, clash: Clash) -> Iterator[Repair]:
 
 
 def state_steps(clash: Clash, values: Mapping[str, str]) -> tuple[Step, ...]:
-    """Returns the state, then what each of the two does in it."""
+    """Returns the state, then what each of the two does in it, the quicker one first."""
     state = ", ".join(f"{name} = {text}" for name, text in values.items()) or "any state"
     steps = [Step(Fraction(0), state)]
-    for move in (clash.first, clash.second):
+    moves = sorted((clash.first, clash.second), key=lambda m: (m.writer.period is None, m.writer.period or Fraction(0)))
+    for move in moves:
         size = f" by {abs(move.by)}" if move.by is not None else ""
         steps.append(
             Step(move.writer.period, f"{move.name} {verb(move)} {move.writer.signal}{size} ({condition_text(move)})")
