@@ -15,6 +15,7 @@ from coherence.language.design import Component, Design, Limit
 from coherence.language.entries.repeated_sends import sends_again
 from coherence.language.expressions.tree import Name, Tree, rename
 from coherence.language.infrastructure import Hosting
+from coherence.language.jobs import needed
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES
 from coherence.language.workloads import Randomness, Workload
@@ -159,6 +160,8 @@ def _component(facts: DesignFacts, component: Component) -> None:
     stated |= {"copies": component.copies, "count": component.count}
     if isinstance(component.runs_on, Hosting):
         stated["runs_on.devices"] = component.runs_on.devices
+    if facts.design.tiers:
+        stated |= {f"needs.{resource}": need for resource, need in needed(component).items()}
     for key, given in stated.items():
         path = f"{component.name}.{key}"
         if isinstance(given, Quantity):

@@ -1,7 +1,7 @@
 """Adds up what the members of components hold of the tier that they run on, and packs shares of a device into devices.
 
-What runs on a tier claims it, with and without `claims:`.  A member holds `devices` of it; where that is not stated,
-one.  Members that state what they `need` are added up elsewhere.
+What runs on a tier claims it, with and without `claims:`.  A member holds `devices` of it, or what it `needs` of it;
+where neither is stated, one, or as many as it needs of a resource that is counted as the tier is.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from fractions import Fraction
 from functools import partial, reduce
 
 from coherence.base.places import Place
+from coherence.base.units import ONE
 from coherence.findings.question_input import Certificate
-from coherence.language.design import Component
+from coherence.language.design import Component, needed
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree
 from coherence.language.infrastructure import Hosting
+from coherence.language.schema_kinds import Quantity
 from coherence.language.words import MEMBERS
+from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, wanted
+from coherence.verify.facts.ranges import point
 
 Sizes = Mapping[Fraction, int]  # share of a device -> how many members hold it
 
@@ -29,8 +33,10 @@ class TierShare:
 
     component: Component
     members: str
-    devices: str  # the path of the stated number; nothing: one is assumed
+    devices: str  # the path of the number; nothing: one is assumed
     place: Place
+    assumed: bool  # nothing states that the number is one of devices of this tier
+    needed: bool  # the number is what a member needs
 
     @property
     def tree(self) -> Tree:
@@ -38,18 +44,50 @@ class TierShare:
         members = Name(self.members)
         return Arithmetic("*", Name(self.devices), members) if self.devices else members
 
+    def each(self, facts: DesignFacts) -> Interval:
+        """Returns the devices that one member holds."""
+        return facts.values[self.devices] if self.devices else point(1)
+
+
+def supplies(facts: DesignFacts, component: Component, resource: str) -> str:
+    """Returns the path of the capacity that a component draws on: of what it runs on, else of the one that has it.
+
+    A place is one of all places, whatever component states what it has.
+    """
+    if component.runs_on is not None:
+        candidates = [f"{component.runs_on.text}.{resource}", f"{component.runs_on.text}.count"]
+    else:
+        names = facts.design.components.keys() - facts.design.places.keys() - {component.name}
+        candidates = [f"{name}.{resource}" for name in facts.design.components if name in names]
+        candidates.append(f"{resource}.count")
+    return next((path for path in candidates if path in facts.values), "")
+
 
 def tier_shares(facts: DesignFacts, tier: str) -> Iterator[TierShare]:
-    """Yields what each component on a tier holds; one whose members nothing counts only where it says `devices`."""
+    """Yields what each component holds of a tier; one whose members nothing counts only where it says how much."""
     for component in facts.design.components.values():
-        host = component.runs_on
-        if host is None or host.text != tier or component.needs is not None:
+        host, name = component.runs_on, component.name
+        hosted = host is not None and host.text == tier
+        devices = f"{name}.runs_on.devices" if hosted and isinstance(host, Hosting) and host.devices else ""
+        drawn = _drawn(facts, component, tier)
+        if devices and (tier not in drawn or drawn[tier].high <= (facts.values[devices].high or 0)):
+            drawn = {}
+        if not hosted and tier not in drawn:
             continue
-        stated = f"{component.name}.runs_on.devices" if isinstance(host, Hosting) and host.devices else ""
-        place = host.place if isinstance(host, Hosting) else None
-        paths = _counted(facts, component.name) or ([f"{component.name}.copies"] if stated else [])
-        for path in paths:
-            yield TierShare(component, path, stated, place or component.place)
+        resource = tier if tier in drawn else max(drawn, key=lambda each: drawn[each].high, default="")
+        held = f"{name}.needs.{resource}" if resource else devices
+        stated, place = bool(devices) or resource == tier, host.place if isinstance(host, Hosting) else None
+        place = drawn[resource].place if resource else place or component.place
+        for path in _counted(facts, name) or ([f"{name}.copies"] if stated else []):
+            yield TierShare(component, path, held, place, not stated, component.needs is not None and not devices)
+
+
+def _drawn(facts: DesignFacts, component: Component, tier: str) -> dict[str, Quantity]:
+    """Returns what one member needs of resources of which the number of devices of a tier says how much there is."""
+    return {
+        resource: need for resource, need in needed(component).items()
+        if need.dimension.physical == ONE and supplies(facts, component, resource) == f"{tier}.count"
+    }  # fmt: skip
 
 
 def _counted(facts: DesignFacts, thing: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -10,7 +10,7 @@ from math import ceil
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.units import ONE
-from coherence.language.design import Component, needed
+from coherence.language.design import Component, Job, needed
 from coherence.language.expressions import names
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Compare, Name, Tree
@@ -21,8 +21,9 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import claims_on, with_caps
 from coherence.verify.facts.ranges import extremes, hull, point, truth, with_ranges
-from coherence.verify.facts.tier_shares import tier_shares
+from coherence.verify.facts.tier_shares import supplies, tier_shares
 
+MEMBERS_OF_JOBS = ("copies", "gang", "barrier", "ranks")
 SET_BY_A_LOOP = "what the loop that sets {} makes of it"
 
 
@@ -79,20 +80,6 @@ def room_for_one(facts: DesignFacts, thing: str, count: int) -> Room:
     return min(rooms, key=lambda room: order[room.enough])
 
 
-def supplies(facts: DesignFacts, component: Component, resource: str) -> str:
-    """Returns the path of the capacity that a component draws on: of what it runs on, else of the one that has it.
-
-    A place is one of all places, whatever component states what it has.
-    """
-    if component.runs_on is not None:
-        candidates = [f"{component.runs_on.text}.{resource}", f"{component.runs_on.text}.count"]
-    else:
-        names = facts.design.components.keys() - facts.design.places.keys() - {component.name}
-        candidates = [f"{name}.{resource}" for name in facts.design.components if name in names]
-        candidates.append(f"{resource}.count")
-    return next((path for path in candidates if path in facts.values), "")
-
-
 def _left(facts: DesignFacts, component: Component, count: int, resource: str, need: Quantity) -> Room:
     supply = supplies(facts, component, resource)
     if not supply:
@@ -124,13 +111,24 @@ def _left(facts: DesignFacts, component: Component, count: int, resource: str, n
 
 def _jobs_in_it(facts: DesignFacts, resource: str, spare: Fraction) -> list[str]:
     """Returns the jobs that may hold more of a resource than can be spared, each as often as it stands there."""
-    most: Fraction | None = Fraction(0)
     jobs = [job for job in facts.design.jobs.values() if resource in needed(job)]
-    for job in jobs:
-        copies_ = job.constants.get("copies")
-        many = copies_.high if isinstance(copies_, Quantity) else Fraction(1) if copies_ is None else None
-        most = most + needed(job)[resource].high * many if most is not None and many is not None else None
+    most = held_by_jobs(jobs, resource)
     return [job.name for job in jobs] if most is None or most > spare else []
+
+
+def held_by_jobs(jobs: Iterable[Job], resource: str) -> Fraction | None:
+    """Returns what some jobs hold of a resource when all of their members run; None where their number is not stated.
+
+    As many members run as there are copies, or as wait for each other where these are more.
+    """
+    most = Fraction(0)
+    for job in jobs:
+        stated = [job.constants[word] for word in MEMBERS_OF_JOBS if word in job.constants]
+        numbers = [value.high for value in stated if isinstance(value, Quantity)]
+        if len(numbers) < len(stated):
+            return None
+        most += needed(job)[resource].high * max([Fraction(1), *numbers])
+    return most
 
 
 def _beside_claims(facts: DesignFacts, component: Component, count: int, supply: str, resource: str) -> Room:
@@ -197,12 +195,12 @@ def room_on_tier(facts: DesignFacts, component: Component, count: int) -> Room |
     hosted = [other for other in design.components.values() if other.runs_on is not None and other.runs_on.text == tier]
     others = [share for share in tier_shares(facts, tier) if share.component.name != component.name]
     for share in others:
-        each, members = _devices(share.component), facts.range(Name(share.members))
-        if members.high is None:
+        each, members = share.each(facts), facts.range(Name(share.members))
+        if members.high is None or each.high is None:
             return Room(None, f"copies of {share.component.name}")
-        taken += each[1] * members.high
-        least += each[0] * (members.low or 0)
-        apart += ceil(each[1]) * members.high
+        taken += each.high * members.high
+        least += (each.low or 0) * (members.low or 0)
+        apart += ceil(each.high) * members.high
     unsaid = [other.name for other in hosted if _unsaid(other)]
     if total.low is None or (total.low - taken < own[1] and unsaid):
         words = f"`runs_on: {{tier: {tier}, devices: 1}}`, or `1/7` of one; at one each there is no room for a copy"

@@ -17,7 +17,8 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.members_that_stay import may_go
 from coherence.verify.facts.ranges import Values
-from coherence.verify.jobs.capacity import alike, supplies
+from coherence.verify.facts.tier_shares import supplies
+from coherence.verify.jobs.capacity import alike
 from coherence.verify.jobs.job_kinds import (
     Amount,
     JobKind,

@@ -11,7 +11,8 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import needed
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs.capacity import Room, room_for_one, room_on_tier, supplies
+from coherence.verify.facts.tier_shares import supplies
+from coherence.verify.jobs.capacity import Room, room_for_one, room_on_tier
 from tests.verify.affine_rows import figures
 
 DESIGN = """

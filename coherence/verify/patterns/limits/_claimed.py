@@ -16,6 +16,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Limit
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Logic, Name, Number, Tree
+from coherence.language.words import MEMBERS
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, caps_at_all_times, place_of, supply_of, with_caps, with_supply
 from coherence.verify.facts.range_claims import claimed
@@ -168,7 +169,8 @@ def _beside_boundaries(
             f"needs whether the loops run inside {' and '.join(behind)}: with its gain the claims on {name} may not fit"
         )
         return question.undecided(needs, lines, of)
-    members = sum((enclosure(Name(path), values).high or Fraction(0) for path in used(fits.left)), Fraction(0))
+    counted = [path for path in used(fits.left) if path not in facts.quantities or path.rpartition(".")[2] in MEMBERS]
+    members = sum((enclosure(Name(path), values).high or Fraction(0) for path in counted), Fraction(0))
     for room in rooms(facts, name) if "." not in name else ():
         if (members if room.members else most) > room.most:
             what = f"{members} members" if room.members else f"{most} of {name}"

@@ -17,7 +17,8 @@ from coherence.language.design import Component, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies, scalers
 from coherence.verify.facts.limits import claims_on, narrowed
-from coherence.verify.jobs.capacity import alike, place_count, supplies
+from coherence.verify.facts.tier_shares import supplies
+from coherence.verify.jobs.capacity import alike, place_count
 from coherence.verify.jobs.count_ranges import added_places_needed, adder_beside, adds_nodes
 from coherence.verify.jobs.job_kinds import waits_together
 from coherence.verify.patterns.writers._pair import Numbers

@@ -54,7 +54,8 @@ from coherence.language.words import STATES
 from coherence.verify.facts.design_facts import STARTED, DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
 from coherence.verify.facts.members_that_stay import unless_gone
-from coherence.verify.jobs.capacity import Room, room_for_one, room_on_tier, supplies
+from coherence.verify.facts.tier_shares import supplies
+from coherence.verify.jobs.capacity import Room, room_for_one, room_on_tier
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.removals import failing
 
@@ -84,9 +85,9 @@ class Rollout:
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per thing whose updates are limited."""
     limits = subject.design.limits.values()
-    away = {thing for limit in limits if (thing := _counted(limit, AWAY))}
+    away = {thing for limit in limits if (thing := thing_counted(limit, AWAY))}
     for surge in limits:
-        if (thing := _counted(surge, EXTRA)) and thing not in away:
+        if (thing := thing_counted(surge, EXTRA)) and thing not in away:
             place = place_of(surge.at_most, surge).labelled("so many extra may start")
             yield QUESTION.undecided(
                 f"needs a limit on missing copies of {thing} (`counts: {thing}.down`)", (place,), (surge.name,)
@@ -97,7 +98,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _answer(subject, facts, rollout)
 
 
-def _counted(limit: Limit, words: tuple[str, ...]) -> str:
+def thing_counted(limit: Limit, words: tuple[str, ...]) -> str:
     """Returns the thing of which the limit counts members of this kind."""
     tree = limit.counts.tree if limit.counts else None
     thing, _, word = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
@@ -108,9 +109,9 @@ def _counted(limit: Limit, words: tuple[str, ...]) -> str:
 def _rollouts(subject: Subject) -> Iterator[Rollout]:
     """Yields caps on missing copies that stand beside a cap on extra ones or a promise about old ones."""
     limits = subject.design.limits.values()
-    surges = {thing: limit for limit in limits if (thing := _counted(limit, EXTRA))}
+    surges = {thing: limit for limit in limits if (thing := thing_counted(limit, EXTRA))}
     for away in limits:
-        thing = _counted(away, AWAY)
+        thing = thing_counted(away, AWAY)
         if thing and (thing in surges or thing in _updated(subject)):
             yield Rollout(thing, surges.get(thing), away)
 

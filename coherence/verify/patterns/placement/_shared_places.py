@@ -23,7 +23,8 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, Spread
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies
-from coherence.verify.jobs.capacity import alike, supplies
+from coherence.verify.facts.tier_shares import supplies
+from coherence.verify.jobs.capacity import alike
 from coherence.verify.jobs.count_ranges import added_places_needed, adders, variants
 from coherence.verify.jobs.job_kinds import ALONE, TOGETHER, WAITING, waits_together
 from coherence.verify.jobs.needs import NeedsError

@@ -55,7 +55,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import enclosure, truth, with_ranges
-from coherence.verify.jobs.capacity import supplies
+from coherence.verify.facts.tier_shares import supplies
 from coherence.verify.patterns.limits._removed_sensor import removed
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.removals import trigger_of
