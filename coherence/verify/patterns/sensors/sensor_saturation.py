@@ -6,6 +6,10 @@ the signal is made of.  An autoscaler acts upward only while y / setpoint - 1 > 
 when the largest measurable y is at most setpoint * (1 + tolerance).  `sees queued requests` in the sensor
 chain says that the waiting ones are counted too: then the limit does not bound the measurement.
 
+A total that the loop divides by its members (`type: average`) is at most the cap of a limit on all of them by the
+fewest members.  A limit of each member bounds a mean; of one number that is not said to be a mean (no `type`) the
+conflict is possible where all members together may have more.  Of a limit `per: zone` it is asked how many there are.
+
 ## Why it hurts
 Under overload the metric stands at its cap, exactly on target, and the loop is content.  Nothing is broken,
 nothing scales, and the queue grows.
@@ -56,9 +60,10 @@ from coherence.language.design import Limit, Target
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree, rebuilt
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.words import MEMBER, MEMBERS
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.facts.limits import cap, is_domain, place_of
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Values, enclosure
 from coherence.verify.facts.writers import Writer
@@ -85,21 +90,55 @@ def _answer(subject: Subject, facts: DesignFacts, writer: Writer) -> Iterator[Fi
     assert target.signal is not None
     if any(link.kind == "sees" for link in target.sensor):
         return
+    measured = facts.tree(target.signal.tree)
     caps = {path: limit for path in used(target.signal.tree) for limit in _limits_on(facts, path)}
-    tree = _of_one_member(facts.tree(target.signal.tree), caps)
+    shared = _divided(writer, target, measured)
+    tree = _of_one_member(measured if shared is None else shared, caps)
     most, surely = (enclosure(tree, _saturated(facts, tree, caps, end)).high for end in ("high", "low"))
     setpoint = _setpoint(facts, target)
-    if most is None or surely is None or setpoint is None or setpoint.low is None or setpoint.low <= 0:
+    if setpoint is None or setpoint.low is None or setpoint.low <= 0:
         return
     highest = setpoint.high if setpoint.high is not None else setpoint.low
     least, tolerance = _tolerances(target)
-    case = SaturationCase(writer, target, caps, highest, tolerance, surely)
+    if most is None or surely is None:
+        yield from _of_domains(facts, writer, measured, highest * (1 + tolerance))
+        return
+    fewest = facts.range(shared.right).low if shared is not None and tree == shared else None
+    case = SaturationCase(writer, target, caps, highest, tolerance, surely, fewest or Fraction(1))
     if setpoint.low * (1 + least) >= most:
-        yield _conflict(subject, case, certain=True)
+        yield _conflict(subject, case, certain=setpoint.low * (1 + least) >= _of_all(facts, case, measured, most))
     elif case.point >= surely:
         yield _conflict(subject, case, certain=False)
-    elif isinstance(tree, Name):
+    elif isinstance(tree, Name) or (tree == shared and isinstance(measured, Name)):
         yield _proved(case)
+
+
+def _divided(writer: Writer, target: Target, measured: Tree) -> Arithmetic | None:
+    """Returns a total that all members share divided by them, where the loop does that and the text does not."""
+    thing = writer.signal.rpartition(".")[0]
+    counting = {writer.signal, *(f"{thing}.{word}" for word in MEMBERS)}
+    if target.kind is None or target.kind.text != "average" or counting & set(used(measured)):
+        return None
+    return Arithmetic("/", measured, Name(f"{thing}.copies"))
+
+
+def _of_domains(facts: DesignFacts, writer: Writer, measured: Tree, point: Fraction) -> Iterator[Finding]:
+    """Yields what has to be known of a limit for each of some places or callers where one alone stays at the target."""
+    path = measured.path if isinstance(measured, Name) else ""
+    for limit in facts.counted.get(path, ()):
+        bound = cap(facts, limit)
+        high = facts.range(bound).high if bound is not None and limit.during is None else None
+        if high is not None and high <= point and not _bounds(facts, path, limit):
+            needs = f"needs how much {path} can be in all: {limit.name} is at most {limit.at_most} in each {limit.per}"
+            yield QUESTION.undecided(needs, (place_of(limit.at_most, limit),), (writer.name, limit.name))
+
+
+def _of_all(facts: DesignFacts, case: SaturationCase, measured: Tree, most: Fraction) -> float | Fraction:
+    """Returns the most that is measured where a number that each member's limit bounds may be that of all members."""
+    if not case.may_be_of_all or not isinstance(measured, Name):
+        return most
+    members = facts.range(Name(f"{measured.path.rpartition('.')[0]}.copies")).high
+    return math.inf if members is None else most * max(members, Fraction(1))
 
 
 def _of_one_member(tree: Tree, caps: dict[str, Limit]) -> Tree:
@@ -120,6 +159,14 @@ class SaturationCase:
     setpoint: Fraction
     tolerance: Fraction
     most: Fraction
+    fewest: Fraction = Fraction(1)  # members by which the loop divides what the limits bound
+
+    @property
+    def may_be_of_all(self) -> bool:
+        """Decides whether one number is measured that each member's limit bounds, and nothing calls it a mean."""
+        signal, kind = self.target.signal, self.target.kind.text if self.target.kind is not None else ""
+        limits = self.caps.values() if signal is not None and isinstance(signal.tree, Name) else ()
+        return kind not in ("average", "utilization") and any(limit.per is not None for limit in limits)
 
     @property
     def point(self) -> Fraction:
@@ -148,10 +195,16 @@ class SaturationCase:
 
 def _limits_on(facts: DesignFacts, path: str) -> Iterator[Limit]:
     """Yields limits that count exactly this signal: the smallest cap last, so that it wins."""
-    limits = [limit for limit in facts.counted.get(path, ()) if limit.during is None]
+    limits = [limit for limit in facts.counted.get(path, ()) if limit.during is None and _bounds(facts, path, limit)]
     caps = [(facts.range(tree).high, limit) for limit in limits if (tree := cap(facts, limit)) is not None]
     bounded = [(high, limit) for high, limit in caps if high is not None]
     yield from (limit for _, limit in sorted(bounded, key=lambda item: item[0], reverse=True))
+
+
+def _bounds(facts: DesignFacts, path: str, limit: Limit) -> bool:
+    """Decides whether a limit is of all members or of each one, and not of each of some places or callers."""
+    per = limit.per.text if limit.per is not None else ""
+    return not per or per == path.rpartition(".")[0] or (per in MEMBER and not is_domain(facts.design, per))
 
 
 def _saturated(facts: DesignFacts, tree: Tree, caps: dict[str, Limit], end: str) -> Values:
@@ -223,20 +276,26 @@ def _conflict(subject: Subject, case: SaturationCase, *, certain: bool) -> Findi
     }  # fmt: skip
     return QUESTION.conflict(
         message, case.places, case.of, arithmetic(numbers, witness=witness), certain=certain,
-        assumptions=("the sensor counts only what the limit lets in (no `sees` in its chain)",) if case.caps else (),
+        assumptions=_assumptions(case, certain=certain),
         repairs=_repairs(subject, case),
     )  # fmt: skip
 
 
+def _assumptions(case: SaturationCase, *, certain: bool) -> tuple[str, ...]:
+    counts = ("the sensor counts only what the limit lets in (no `sees` in its chain)",) if case.caps else ()
+    mean = f"{case.writer.name} measures what one member has (`type: utilization` says so)"
+    if case.fewest > 1:
+        return (*counts, f"{case.writer.name} divides by {render_quantity(case.fewest)} members at least")
+    return (*counts, mean) if case.may_be_of_all and not certain else counts
+
+
 def _repairs(subject: Subject, case: SaturationCase) -> Iterator[Repair]:
     """Yields a cap above the point of action, or a setpoint below the cap with a tenth to spare."""
-    edits = []
+    edits, point = [], case.point * case.fewest
     for stated in (limit.at_most for limit in case.caps.values()):
         if isinstance(stated, Quantity) and stated.exact:
             whole = stated.low.denominator == 1
-            higher = (
-                Fraction(math.floor(case.point) + 1) if whole else repairs.upward_round(case.point * Fraction(11, 10))
-            )
+            higher = Fraction(math.floor(point) + 1) if whole else repairs.upward_round(point * Fraction(11, 10))
             edits.append(repairs.change(subject, stated, higher))
     stated = case.target.setpoint
     lower = repairs.downward_round(case.most / (1 + case.tolerance) * Fraction(9, 10))
