@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coherence.base.places import Place
+from coherence.base.units import ONE
 from coherence.language.design import Design, Limit
 from coherence.language.expressions.parse import parse
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree, walk
@@ -60,7 +61,7 @@ def check(design: Design, reading: Reading) -> None:
 
 def _parts_of_one(value: Quantity | Formula | Word | None) -> Iterator[tuple[str, Place]]:
     """Yields numbers that no whole member is: a part of one (`0.5`), and percentages inside of functions."""
-    if isinstance(value, Quantity) and 0 < value.high < 1 and not value.text.endswith("%"):
+    if isinstance(value, Quantity) and 0 < value.high < 1 and value.dimension == ONE and not value.text.endswith("%"):
         yield str(value), value.place
     if isinstance(value, Formula):
         calls = (node for node in walk(value.tree) if isinstance(node, Function))
