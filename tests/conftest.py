@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -31,18 +31,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if only_slow and not SLOW.search(collection_path.read_text(encoding="utf-8")) else None
 
 
-RUNS = frozenset(  # folders that run designs
-    ("assessment", "causal", "cli", "door", "exploring", "models", "simulate", "watching")
-)
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the tests that run designs first: one of two workers compiles the engine of requests, the other reads it.
-
-    Raises UsageError where a slow test stands in a module that does not say so: nobody would run it.
-    """
-    items.sort(key=lambda item: RUNS.isdisjoint(item.path.parts))
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Raises UsageError where a slow test stands in a module that does not say so: nobody would run it."""
     modules = {item.path for item in items if item.get_closest_marker("slow") is not None}
     unsaid = [str(path) for path in sorted(modules) if not SLOW.search(path.read_text(encoding="utf-8"))]
     if unsaid:

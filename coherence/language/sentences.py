@@ -52,7 +52,7 @@ class Event:
 
 def event_of(text: str, place: Place) -> Event:
     """Returns the event of `server starts`, `worker.task ended`, `all of rank.step end`, `last ping` or other words."""
-    words = re.sub(rf"^(?:start|launch|relaunch|respawn) ({_DOTTED})$", r"\1 starts", " ".join(text.split()))
+    words = re.sub(rf"^(?:start|launch) ({_DOTTED})$", r"\1 starts", " ".join(text.split()))
     if match := re.fullmatch(r"first ([a-z][a-z0-9_]*) waits", words):
         return Event("waits", match[1], "first", words, place)
     if match := _OCCURRENCE.fullmatch(words):
