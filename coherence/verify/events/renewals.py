@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -134,19 +135,8 @@ def renewal_of(design: Design, timer: Timer) -> Renewal | None:
     own = {firing.ended_by(timer), *(event.thing for event in (timer.start, timer.unless) if event is not None)}
     if sender.start is None or sender.start.thing not in own:
         interval = _across_lives(design, replace(renewal, interval=interval), sender, "")[0]
-    return replace(renewal, interval=interval, lifted=_kept_away(design, renewal, timer))
-
-
-def _kept_away(design: Design, renewal: Renewal, timer: Timer) -> str:
-    """Returns a timer of renewals that something else keeps from firing than what ends the renewed one as well."""
-    assert renewal.timer is not None
-    passed = [renewal.timer, *(design.timers[link.name] for link in renewal.way if link.kind == "timer")]
-    ends = {event.thing for event in (timer.start, timer.unless) if event is not None and event.thing}
-    for other in passed:
-        elsewhere = other.unless is not None and other.unless.thing not in ends
-        if elsewhere or other.sees is not None or other.renew is not None:
-            return other.name
-    return ""
+    both = {event.thing for event in (timer.start, timer.unless) if event is not None and event.thing}
+    return replace(renewal, interval=interval, lifted=_lifted(design, renewal, both))
 
 
 def _sent(design: Design, renew: Event, links_to: Causes) -> Renewal | None:
@@ -194,10 +184,17 @@ def _quickest(design: Design, renewals: list[Renewal]) -> Renewal | None:
     return replace(quickest, interval=FiringWindow(Fraction(0), latest), beside=beside)
 
 
-def _lifted(design: Design, renewal: Renewal) -> str:
-    """Returns the first timer on the way of a renewal that does not fire each time; nothing where all do."""
+def _lifted(design: Design, renewal: Renewal, both: Collection[str] = ()) -> str:
+    """Returns the first timer on the way of a renewal that does not fire each time; nothing where all do.
+
+    `both`: things whose events end what is renewed as well.
+    """
     passed = [renewal.timer, *(design.timers[link.name] for link in renewal.way if link.kind == "timer")]
-    return next((t.name for t in passed if t is not None and any((t.unless, t.misses, t.sees, t.renew))), "")
+    for timer in (timer for timer in passed if timer is not None):
+        ended = timer.unless is not None and timer.unless.thing not in both
+        if ended or timer.misses is not None or timer.sees is not None or timer.renew is not None:
+            return timer.name
+    return ""
 
 
 def until_again(design: Design, event: Event, since: Event, second: str, links_to: Causes) -> Alternatives:

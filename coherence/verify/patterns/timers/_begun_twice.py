@@ -10,7 +10,7 @@ from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
-from coherence.language.roles import whole_life
+from coherence.language.roles import things, whole_life
 from coherence.verify.events import graph, orders
 from coherence.verify.events.orders import EventOrder, between
 from coherence.verify.patterns.writers._pair import Numbers
@@ -36,7 +36,7 @@ def started_by(design: Design) -> dict[str, list[Timer]]:
     for timer in design.timers.values():
         if timer.then is None or timer.then.kind != "starts" or timer.unless is not None:
             continue
-        component = design.components.get(timer.then.thing)
+        component = things(design).get(timer.then.thing)
         activity = timer.then.activity or whole_life(design, timer.then.thing)
         if component is not None and activity in (component.takes or {}):
             starting.setdefault(f"{timer.then.thing}.{activity}", []).append(timer)

@@ -22,14 +22,14 @@ from coherence.verify.timers import firing
 def cases(design: Design) -> Iterator[OverrunCase]:
     """Yields how each of them stands to the end of the work that it ends, or else of the start of its thing."""
     ending = [timer for timer in design.timers.values() if timer.unless is None and _ends_once(timer)]
-    causes, others = graph.without_rests(graph.event_graph(design)) if ending else {}, set()
+    causes = graph.without_rests(graph.event_graph(design)) if ending else {}
+    once, others = _once(design, causes), set[str]()
     for timer in ending:
         own = _end_of_own(design, timer)
-        events = [own] if own is not None else [*_ends_of_begun(design, timer, causes)]
-        others.update([] if events else [timer.name])
-        for event in events:
-            case = case_of(design, timer.replace(unless=event), causes)
-            yield case if own is not None else _where_it_runs(case, causes)
+        of_begun = () if own is not None else _of_begun(design, timer, causes, once)
+        stand = [case_of(design, timer.replace(unless=own), causes)] if own is not None else [*of_begun]
+        others.update([] if stand else [timer.name])
+        yield from stand
     if others:
         from coherence.verify.patterns.timers import _graces
 
@@ -41,18 +41,29 @@ def _ends_once(timer: Timer) -> bool:
     return plain and (timer.after or timer.first) is not None and timer.start is not None and timer.then is not None
 
 
-def _ends_of_begun(design: Design, timer: Timer, causes: Causes) -> Iterator[Event]:
-    """Yields the ends of those activities of the thing that it ends which a timer starts once after the same event."""
-    thing, _, named = _ended(timer).partition(".")
-    if timer.then is None or thing not in things(design):
-        return
+def _once(design: Design, causes: Causes) -> Causes:
+    """Returns the links without those of timers that fire again and again."""
     again = {timer.name for timer in design.timers.values() if timer.every is not None and timer.misses is None}
-    causes = {effect: tuple(link for link in links if link.name not in again) for effect, links in causes.items()}
-    for activity in things(design)[thing].takes or {}:
-        starts = f"{thing}.{activity} starts"
-        begun = any(link.kind == "begins" for link in causes.get(starts, ()))
-        if begun and named in ("", activity) and _begun_before(starts, timer, causes):
-            yield event_of(f"{thing}.{activity} ends", timer.then.place)
+    return {effect: tuple(link for link in links if link.name not in again) for effect, links in causes.items()}
+
+
+def _of_begun(design: Design, timer: Timer, causes: Causes, once: Causes) -> Iterator[OverrunCase]:
+    """Yields how a timer stands to those activities of the thing that it ends which another one starts once after the
+    same event: not in conflict for certain with one that may begin only when the timer has fired.
+    """
+    thing, _, named = _ended(timer).partition(".")
+    component = things(design).get(thing)
+    if timer.then is None or component is None:
+        return
+    for activity in component.takes or {}:
+        subject = f"{thing}.{activity}"
+        begun = any(link.kind == "begins" for link in once.get(f"{subject} starts", ()))
+        starts = _begun_before(f"{subject} starts", timer, once) if begun and named in ("", activity) else ()
+        if starts:
+            case = case_of(design, timer.replace(unless=event_of(f"{subject} ends", timer.then.place)), causes)
+            late = case.relation not in ("before", "unknown") and any(orders.relation(o) != "before" for o in starts)
+            needs = f"needs whether {subject} begins before {timer.name} fires"
+            yield replace(case, relation="unknown", needs=needs) if late else case
 
 
 def _begun_before(starts: str, timer: Timer, causes: Causes) -> tuple[EventOrder, ...]:
@@ -61,15 +72,6 @@ def _begun_before(starts: str, timer: Timer, causes: Causes) -> tuple[EventOrder
     met = (order for together in every for order in together if order is not None and order.first and order.second)
     begun = [order for order in met if order.first[0].kind == "begins"]
     return tuple(order for order in begun if orders.relation(order) != "after")
-
-
-def _where_it_runs(case: OverrunCase, causes: Causes) -> OverrunCase:
-    """Not in conflict for certain where the activity may begin only once the timer has fired."""
-    ends = case.timer.unless.subject if case.timer.unless is not None else ""
-    late = [o for o in _begun_before(f"{ends} starts", case.timer, causes) if orders.relation(o) != "before"]
-    if case.relation in ("before", "unknown") or not late:
-        return case
-    return replace(case, relation="unknown", needs=f"needs whether {ends} begins before {case.timer.name} fires")
 
 
 def _end_of_own(design: Design, timer: Timer) -> Event | None:

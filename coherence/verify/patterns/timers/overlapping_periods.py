@@ -43,7 +43,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Timer
-from coherence.language.roles import whole_life
+from coherence.language.roles import things, whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events.graph import EventLink, lasting, values
 from coherence.verify.events.orders import between
@@ -66,7 +66,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         if then is None or then.kind != "starts" or timer.unless is not None:
             continue
         activity = then.activity or whole_life(subject.design, then.thing)
-        component = subject.design.components.get(then.thing)
+        component = things(subject.design).get(then.thing)
         if component is None or not activity:
             continue
         from coherence.verify.events.periods import periods
