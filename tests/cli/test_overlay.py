@@ -389,9 +389,9 @@ def _check_real(folder: Path, url: str) -> None:
     assert 2 * 16 / 300 < highest < 2 * 40 / 300  # four pods of half a processor: some 20 s of the 5 min
     found: dict[str, Any] = {f"{f.code} {f.verdict.value}": f for f in check(folder).findings}
     assert "COH206 conflict" in found  # the probe ends a start after 20 s to 31 s
-    assert "COH307 proved" in found
+    assert "COH307 undecided" in found  # it assumes that no timer takes web out
     (folder / "web.yaml").write_text(MANIFESTS.replace("port: 80}}", "port: 80}, initialDelaySeconds: 60}"))
-    assert "COH206 proved" in {f"{f.code} {f.verdict.value}" for f in check(folder).findings}
+    assert {"COH206 proved", "COH307 proved"} <= {f"{f.code} {f.verdict.value}" for f in check(folder).findings}
 
 
 def test_the_first_fact_is_written_as_an_overlay_takes_it(folder: Path) -> None:
