@@ -20,6 +20,7 @@ from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import nice_above
 from coherence.verify.events import event_ways, graph, orders
+from coherence.verify.events.endings import with_decided_ends
 from coherence.verify.events.graph import Causes, Chain, EventLink
 from coherence.verify.events.orders import Alternatives, EventOrder, between
 from coherence.verify.timers import firing
@@ -47,7 +48,7 @@ def cases(design: Design) -> tuple[OverrunCase, ...]:
 
 
 def _cases(design: Design) -> Iterator[OverrunCase]:
-    causes = graph.without_rests(graph.event_graph(design))
+    causes = with_decided_ends(design, graph.without_rests(graph.event_graph(design)))
     yield from (case_of(design, timer, causes) for timer in design.timers.values() if may_be_ended(timer))
 
 
@@ -109,15 +110,17 @@ def _worst(design: Design, timer: Timer, unless: str, causes: Causes) -> Overrun
     about, when it has fired, ends it no more.
     """
     fires = f"{timer.name} fires"
-    every = orders.alternatives(unless, fires, causes, armed=True, surely=partial(_comes_surely, design, unless))
+    every = orders.alternatives(unless, fires, causes, armed=True, surely=partial(comes_surely, design, unless))
     ways = [tuple(order for order in together if order is None or order.second) for together in every]
     if not any(ways):
         needs = f"needs what else than {timer.name} leads to '{unless}'"
         return OverrunCase(timer, EventOrder(fires, (), ()), "unknown", needs)
-    return _decided(timer, unless, tuple(filter(None, ways)), causes)
+    case = _decided(timer, unless, tuple(filter(None, ways)), causes)
+    sooner = any(link.kind == graph.MAY_END and link.cause != fires for link in causes.get(unless, ()))
+    return replace(case, relation="possible") if case.relation == "after" and sooner else case
 
 
-def _comes_surely(design: Design, unless: str, link: EventLink) -> bool:
+def comes_surely(design: Design, unless: str, link: EventLink) -> bool:
     """Decides whether a link comes true whenever its cause does: a timer that nothing but the end in question lifts."""
     timer = design.timers.get(link.name) if link.kind == "timer" else None
     if timer is None:
@@ -300,11 +303,8 @@ def evidence_of(
 def names_of(case: OverrunCase) -> tuple[str, ...]:
     """Returns the timer, and the timers and things whose times decide."""
     unless = [case.timer.unless.thing] if case.timer.unless is not None and case.timer.unless.kind != "outside" else []
-    return tuple(
-        dict.fromkeys(
-            [case.timer.name, *deciding(case.order.second + case.order.first), *case.loops, *case.again, *unless]
-        )
-    )
+    decided = deciding(case.order.second + case.order.first)
+    return tuple(dict.fromkeys([case.timer.name, *decided, *case.loops, *case.again, *unless]))
 
 
 def deciding(chain: Chain) -> tuple[str, ...]:

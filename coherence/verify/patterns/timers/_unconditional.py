@@ -6,6 +6,7 @@ with what it runs on as well.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,21 +14,22 @@ from coherence.language.design import Design, Timer
 from coherence.language.roles import in_role, stated_drain, things, whole_life
 from coherence.language.sentences import Event, event_of
 from coherence.verify.events import graph, orders
+from coherence.verify.events.endings import ending_with, with_decided_ends
 from coherence.verify.events.graph import Causes
-from coherence.verify.events.orders import EventOrder
-from coherence.verify.patterns.timers._overrun import OverrunCase, case_of
+from coherence.verify.events.orders import RANKS, EventOrder
+from coherence.verify.patterns.timers._overrun import OverrunCase, case_of, comes_surely
 from coherence.verify.timers import firing
 
 
 def cases(design: Design) -> Iterator[OverrunCase]:
     """Yields how each of them stands to the end of the work that it ends, or else of the start of its thing."""
     ending = [timer for timer in design.timers.values() if timer.unless is None and _ends_once(timer)]
-    causes = graph.without_rests(graph.event_graph(design)) if ending else {}
+    causes = with_decided_ends(design, graph.without_rests(graph.event_graph(design))) if ending else {}
     once, others = _once(design, causes), set[str]()
     for timer in ending:
         own = _end_of_own(design, timer)
-        of_begun = () if own is not None else _of_begun(design, timer, causes, once)
-        stand = [case_of(design, timer.replace(unless=own), causes)] if own is not None else [*of_begun]
+        stand = [_of_own(design, timer, own, causes, once)] if own is not None else []
+        stand += _of_begun(design, timer, causes, once, without=own.subject if own is not None else "")
         others.update([] if stand else [timer.name])
         yield from stand
     if others:
@@ -47,23 +49,67 @@ def _once(design: Design, causes: Causes) -> Causes:
     return {effect: tuple(link for link in links if link.name not in again) for effect, links in causes.items()}
 
 
-def _of_begun(design: Design, timer: Timer, causes: Causes, once: Causes) -> Iterator[OverrunCase]:
-    """Yields how a timer stands to those activities of the thing that it ends which another one starts once after the
-    same event: not in conflict for certain with one that may begin only when the timer has fired.
+def _of_begun(
+    design: Design, timer: Timer, causes: Causes, once: Causes, *, without: str = ""
+) -> Iterator[OverrunCase]:
+    """Yields how a timer stands to those activities that it ends which others start once after the same event."""
+    ended, _, named = _ended(timer).partition(".")
+    for thing, component in things(design).items() if ended and timer.then is not None else ():
+        if thing != ended and (named or not _runs_on(design, thing, ended)):
+            continue
+        for activity in component.takes or {}:
+            subject = f"{thing}.{activity}"
+            if subject != without and named in ("", activity):
+                yield from _of_runs(design, timer, subject, causes, once)
+
+
+def _of_runs(design: Design, timer: Timer, subject: str, causes: Causes, once: Causes) -> list[OverrunCase]:
+    """Returns how a timer stands to each run of an activity that another one starts: those that it may cut, or all.
+
+    Each is compared by itself: the end of one of them lifts no timer that ends another.
     """
-    thing, _, named = _ended(timer).partition(".")
-    component = things(design).get(thing)
-    if timer.then is None or component is None:
-        return
-    for activity in component.takes or {}:
-        subject = f"{thing}.{activity}"
-        begun = any(link.kind == "begins" for link in once.get(f"{subject} starts", ()))
-        starts = _begun_before(f"{subject} starts", timer, once) if begun and named in ("", activity) else ()
+    begins = f"{subject} starts"
+    links = [link for link in once.get(begins, ()) if link.kind == "begins"]
+    starting = [*dict.fromkeys(link.cause.removesuffix(" fires") for link in causes.get(begins, ()) if link.rivals)]
+    stand = []
+    for link in links:
+        others = [name for name in starting if f"{name} fires" != link.cause]
+        apart = tuple(
+            f"{name} starts {subject} too: what it starts is compared by itself, if at all" for name in others
+        )
+        alone = replace(link, rivals=(), assumptions=(*link.assumptions, *apart))
+        starts = _begun_before(begins, timer, {**once, begins: (alone,)})
         if starts:
-            case = case_of(design, timer.replace(unless=event_of(f"{subject} ends", timer.then.place)), causes)
-            late = case.relation not in ("before", "unknown") and any(orders.relation(o) != "before" for o in starts)
-            needs = f"needs whether {subject} begins before {timer.name} fires"
-            yield replace(case, relation="unknown", needs=needs) if late else case
+            stand.append(_of_run(design, timer, subject, {**causes, begins: (alone,)}, starts))
+    cut = [case for case in stand if case.relation != "before"]
+    return sorted(cut, key=lambda case: RANKS.index(case.relation))[-1:] or stand
+
+
+def _of_run(design: Design, timer: Timer, subject: str, causes: Causes, starts: tuple[EventOrder, ...]) -> OverrunCase:
+    """Returns how a timer stands to the end of a run: not in conflict for certain with one that may begin only when the
+    timer has fired.
+    """
+    assert timer.then is not None
+    case = case_of(design, timer.replace(unless=event_of(f"{subject} ends", timer.then.place)), causes)
+    late = case.relation not in ("before", "unknown") and any(orders.relation(o) != "before" for o in starts)
+    needs = f"needs whether {subject} begins before {timer.name} fires"
+    surely = all(comes_surely(design, "", link) for order in starts for link in order.first)
+    if case.relation == "after" and (not surely or _may_be_cut_before(design, timer, subject, causes)):
+        case = replace(case, relation="possible")
+    return replace(case, relation="unknown", needs=needs) if late else case
+
+
+def _may_be_cut_before(design: Design, timer: Timer, subject: str, causes: Causes) -> bool:
+    """Decides whether another timer may end an activity before this one fires, by the end of its thing or its host."""
+    ends = {subject, *ending_with(design, subject.partition(".")[0])}
+    fires = f"{timer.name} fires"
+    for other in design.timers.values():
+        if other.name != timer.name and not firing.never(other) and _ended(other) in ends:
+            ways = orders.alternatives(f"{other.name} fires", fires, causes)
+            met = [order for together in ways for order in together if order is not None]
+            if any(orders.relation(order) != "after" for order in met):
+                return True
+    return False
 
 
 def _begun_before(starts: str, timer: Timer, causes: Causes) -> tuple[EventOrder, ...]:
@@ -72,6 +118,21 @@ def _begun_before(starts: str, timer: Timer, causes: Causes) -> tuple[EventOrder
     met = (order for together in every for order in together if order is not None and order.first and order.second)
     begun = [order for order in met if order.first[0].kind == "begins"]
     return tuple(order for order in begun if orders.relation(order) != "after")
+
+
+def _of_own(design: Design, timer: Timer, own: Event, causes: Causes, once: Causes) -> OverrunCase:
+    """Returns how a timer stands to the end of what it counts from: open where that begins again before it fires."""
+    from coherence.verify.patterns.timers._begun_twice import starts_apart
+
+    case = case_of(design, timer.replace(unless=own), causes)
+    links = [link for link in once.get(f"{own.subject} starts", ()) if link.kind == "begins" and link.rivals]
+    starting = [design.timers[link.cause.removesuffix(" fires")] for link in links]
+    for first, other in itertools.combinations(starting, 2):
+        apart, latest = starts_apart(design, first, other), case.order.windows[1].latest
+        if case.relation == "before" and apart is not None and (latest is None or apart.earliest < latest):
+            needs = f"needs whether a {own.subject} that {other.name} starts is over when {timer.name} fires"
+            return replace(case, relation="unknown", needs=needs)
+    return case
 
 
 def _end_of_own(design: Design, timer: Timer) -> Event | None:
@@ -86,8 +147,6 @@ def _end_of_own(design: Design, timer: Timer) -> Event | None:
 
 
 def _runs_on(design: Design, thing: str, host: str) -> bool:
-    from coherence.verify.events.endings import ending_with
-
     return host in ending_with(design, thing)
 
 
