@@ -24,7 +24,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import Design
 from coherence.language.document import Items, Node, Scalar, Table
 from coherence.language.implied import takes_names, takes_part
-from coherence.language.member_shares import with_member_shares
+from coherence.language.limit_units import with_held_tokens, with_member_shares
 from coherence.language.reading import check_together
 from coherence.language.roles import speaks_of_ready
 from coherence.language.schema_kinds import Quantity, Reading
@@ -84,7 +84,7 @@ def _with_values(design: Design, edits: Mapping[Path, Sequence[Edit]], sources: 
         check_together(after, reading)
     if reading.problems:
         raise InputError(reading.problems)
-    after = with_member_shares(after)
+    after = with_held_tokens(with_member_shares(after))
     return _in_boundaries(after) if after.boundaries else after
 
 

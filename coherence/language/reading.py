@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coherence.base.errors import InputError, Problem, did_you_mean
 from coherence.base.places import Place
 from coherence.base.reads import unnoted
-from coherence.language import call_cases, catalogue, dimensions, document, member_shares, names, word_checks
+from coherence.language import call_cases, catalogue, dimensions, document, limit_units, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Table
 from coherence.language.implied import with_named_numbers
@@ -149,10 +149,10 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
 
 
 def _derived(design: Design) -> Design:
-    """Returns the design with what follows from it: shares of members, when they are ready, answers to probes,
-    resources of places, rates in boundaries.
+    """Returns the design with what follows from it: shares of members, requests that hold tokens, when members are
+    ready, answers to probes, resources of places, rates in boundaries.
     """
-    design = with_readiness(member_shares.with_member_shares(design))
+    design = with_readiness(limit_units.with_held_tokens(limit_units.with_member_shares(design)))
     if design.places or any(timer.every is not None for timer in design.timers.values()):
         from coherence.language.implied import with_implied
 
@@ -174,7 +174,7 @@ def check_meanings(design: Design, reading: Reading) -> None:
     """Reports what entries whose names are there cannot mean beside each other: words, cases, laws and units."""
     word_checks.check(design, reading)
     call_cases.check(design, reading)
-    member_shares.check(design, reading)
+    limit_units.check(design, reading)
     if any(_has_law(workload) for workload in design.workload.values()):
         from coherence.language import distributions
 

@@ -193,9 +193,13 @@ class SendCount:
 
     def places(self, workload: Workload) -> tuple[Place, ...]:
         """Returns where the tokens of a request are stated."""
-        stated = [workload.tokens] if self.part == "both" and workload.tokens is not None else [*self._parts(workload)]
-        means = [own.mean if isinstance(own, Spread2) else own for own in stated] if self.part else []
+        means = [own.mean if isinstance(own, Spread2) else own for own in self.lengths(workload)]
         return tuple(mean.place.labelled("so many tokens has a request") for mean in means if mean is not None)
+
+    def lengths(self, workload: Workload) -> tuple[Spread2 | Quantity | None, ...]:
+        """Returns the lengths of a request that count; none where each send counts once."""
+        whole = self.part == "both" and workload.tokens is not None
+        return () if not self.part else (workload.tokens,) if whole else self._parts(workload)
 
     def _parts(self, workload: Workload) -> tuple[Spread2 | Quantity | None, ...]:
         own = {"prompt": (workload.prompt,), "answer": (workload.answer,)}
@@ -247,7 +251,7 @@ def _counted(design: Design, counted: Tree, in_window: bool) -> SendCount | None
             return SendCount(callee)
         case Name(path=path):
             thing, _, signal = path.partition(".")
-            part = OF_WORDS.get(signal, "") if in_window and not _is_stated(design, thing, signal) else ""
+            part = OF_WORDS.get(signal, "") if in_window and not is_stated(design, thing, signal) else ""
             called = {call.callee.text for call in design.calls if call.callee is not None}
             own = {c.callee.text for c in design.calls if c.caller is not None and c.callee is not None
                    and c.caller.text == thing}  # fmt: skip
@@ -258,7 +262,7 @@ def _counted(design: Design, counted: Tree, in_window: bool) -> SendCount | None
     return None
 
 
-def _is_stated(design: Design, thing: str, signal: str) -> bool:
+def is_stated(design: Design, thing: str, signal: str) -> bool:
     """Decides whether a thing, or a loop, says itself what a signal is: then it is no count of what is sent."""
     component = design.components.get(thing)
     own = component is not None and (

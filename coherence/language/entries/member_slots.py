@@ -9,6 +9,7 @@ from coherence.base.queries import cached
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Name
+from coherence.language.limit_units import assumed_of_tokens
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import MEMBER, MEMBERS, STATES
 
@@ -31,7 +32,10 @@ class MemberSlots:
     def assumed(self, thing: str) -> tuple[str, ...]:
         """Returns what a proof takes for granted that counts several requests of each member."""
         together = f"a request of {thing} takes its time, also where its member works on {self.text} at once"
-        return (together,) if self.high > 1 else ()
+        return (
+            *([together] if self.high > 1 else []),
+            *(text for limit in self.limits for text in assumed_of_tokens(limit)),
+        )
 
 
 ALONE = MemberSlots()

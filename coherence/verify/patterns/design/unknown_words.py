@@ -39,6 +39,7 @@ from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Design, Limit, Loop
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Name
+from coherence.language.limit_units import lacking_length
 from coherence.language.names import component_formulas, limit_formulas, promise_formulas, used_names
 from coherence.language.roles import send_count
 from coherence.language.schema_kinds import Quantity
@@ -57,7 +58,7 @@ IN_LIMITS |= {TIME_IN_QUEUE}
 IN_LOOPS = frozenset({*STATES["wanted"], *OUT, *LEFT})
 LIMITED = (
     "members that are `available` or `unavailable`, `extra` ones, requests `running` or `waiting`, their `wait`, "
-    "`attempts`, in a window their `tokens`; or a timer by its name"
+    "`attempts`, their `tokens`; or a timer by its name"
 )
 WRITTEN = "how many members there are to be is `replicas`, how many are out of service `removed`"
 
@@ -67,6 +68,11 @@ def review(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
     design = subject.design
     answered = {name for finding in findings for name in finding.of}
     limits = [x for x in design.limits.values() if x.name not in answered]
+    for limit in limits:
+        if needed := lacking_length(design, limit):
+            where = (limit.place.labelled("holds the tokens of what is in work"),)
+            yield QUESTION.undecided(f"needs {needed}", where, (limit.name,))
+    limits = [limit for limit in limits if not lacking_length(design, limit)]
     yield from _question([(path, limit) for limit in limits if (path := _counted(subject, limit))], LIMITED)
     yield from _question([(path, loop) for loop in design.loops.values() if (path := _written(design, loop))], WRITTEN)
     for thing in sorted({call.callee.text for call in design.calls if call.callee is not None and call.tries}):
