@@ -16,6 +16,7 @@ from coherence.language.roles import whole_life
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.crash_loops import is_over
+from coherence.verify.events.graph import Chain
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import FiringWindow
 from coherence.verify.timers.recurrences import away_for, comes_back
@@ -147,10 +148,18 @@ def _begun_again(design: Design, event: str, clock: str) -> Iterator[MemberLife]
         yield MemberLife(orders.total(chain), Fraction(0), sure)
     for chain in event_ways.chains(event, links_to) if not rounds else ():
         timers = [design.timers[link.name] for link in chain if link.kind == "timer"]
-        if any(timer.every is not None and timer.name != clock for timer in timers):
-            yield MemberLife(None, Fraction(0), sure=False)
+        clocks = (timer.name for timer in timers if timer.every is not None and timer.name != clock)
+        if name := next(clocks, clock_behind(design, event, chain)):
+            yield MemberLife(None, Fraction(0), sure=False, by=name)
         elif chain and timers and is_over(chain[-1].cause, event.partition(" ")[0].partition(".")[0]):
             yield MemberLife(None, orders.total(chain).earliest, sure=False, by=timers[-1].name)
+
+
+def clock_behind(design: Design, event: str, chain: Chain) -> str:
+    """Returns the clock, which counts from nothing, with which a way to an event begins; nothing where none does."""
+    origin = chain[-1].cause if chain else event
+    timer = design.timers.get(origin.removesuffix(" fires")) if origin.endswith(" fires") else None
+    return timer.name if timer is not None and timer.start is None and timer.every is not None else ""
 
 
 def _ended(design: Design, timer: Timer, component: Component, *, returns: bool) -> Iterator[MemberLife]:

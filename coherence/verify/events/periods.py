@@ -10,7 +10,7 @@ from coherence.language.design import Design, Timer
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import event_ways, graph, orders
-from coherence.verify.events.clock_lives import begun_anew_by, returning, within_lives
+from coherence.verify.events.clock_lives import begun_anew_by, clock_behind, returning, within_lives
 from coherence.verify.events.forestalling import never_comes
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing
@@ -89,7 +89,7 @@ def _recurring_starts(design: Design, timer: Timer, starts: str | None = None) -
     for chain in event_ways.chains(event, links_to) if not rounds else ():
         clock = next((n for n, link in enumerate(chain) if link.kind == "timer" and _is_clock(design, link)), None)
         name, way = (
-            (chain[clock].name, chain[:clock]) if clock is not None else (_clock_of(design, event, chain), chain)
+            (chain[clock].name, chain[:clock]) if clock is not None else (clock_behind(design, event, chain), chain)
         )
         if name:
             for apart in periods(design, design.timers[name], starts=starts):
@@ -113,13 +113,6 @@ def _after_each_life(design: Design, timer: Timer) -> Iterator[RecurringStart]:
 
 def _is_clock(design: Design, link: EventLink) -> bool:
     return design.timers[link.name].every is not None
-
-
-def _clock_of(design: Design, event: str, chain: Chain) -> str:
-    """Returns the clock, which counts from nothing, with which a way to an event begins; nothing where none does."""
-    origin = chain[-1].cause if chain else event
-    timer = design.timers.get(origin.removesuffix(" fires")) if origin.endswith(" fires") else None
-    return timer.name if timer is not None and timer.start is None and timer.every is not None else ""
 
 
 def _may_be_lifted(design: Design, link: EventLink) -> bool:

@@ -10,7 +10,8 @@ from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
-from coherence.language.roles import things, whole_life
+from coherence.language.roles import things
+from coherence.language.sentences import Event
 from coherence.verify.events import graph, orders
 from coherence.verify.events.orders import EventOrder, between
 from coherence.verify.patterns.writers._pair import Numbers
@@ -36,11 +37,15 @@ def started_by(design: Design) -> dict[str, list[Timer]]:
     for timer in design.timers.values():
         if timer.then is None or timer.then.kind != "starts" or timer.unless is not None:
             continue
-        component = things(design).get(timer.then.thing)
-        activity = timer.then.activity or whole_life(design, timer.then.thing)
+        component, activity = things(design).get(timer.then.thing), begun_by(design, timer.then)
         if component is not None and activity in (component.takes or {}):
             starting.setdefault(f"{timer.then.thing}.{activity}", []).append(timer)
     return starting
+
+
+def begun_by(design: Design, then: Event) -> str:
+    """Returns the activity that an order to start something begins: of a thing its first one; or nothing."""
+    return graph.key_of(then, design).removesuffix(" starts").partition(".")[2]
 
 
 def starts_apart(design: Design, timer: Timer, other: Timer) -> FiringWindow | None:
@@ -48,8 +53,10 @@ def starts_apart(design: Design, timer: Timer, other: Timer) -> FiringWindow | N
 
     The first tick of a clock comes at any time in its period: two clocks tick together in some run.
     """
-    ways = orders.alternatives(f"{timer.name} fires", f"{other.name} fires", graph.event_graph(design))
-    met = [order for together in ways for order in together]
+    met = _of_one_start(design, timer, other)
+    if not met:
+        ways = orders.alternatives(f"{timer.name} fires", f"{other.name} fires", graph.event_graph(design))
+        met = [order for together in ways for order in together]
     tied = [order for order in met if order is not None and not order.again]
     if len(tied) < len(met) or not tied:
         return ANY_PHASE if _ticks(timer) and _ticks(other) else None
@@ -65,6 +72,14 @@ def starts_apart(design: Design, timer: Timer, other: Timer) -> FiringWindow | N
     if len(rounds) < len(again) or apart.latest is None:
         return apart
     return FiringWindow(min(apart.earliest, max(Fraction(0), min(rounds) - apart.latest)), apart.latest)
+
+
+def _of_one_start(design: Design, timer: Timer, other: Timer) -> list[EventOrder | None]:
+    """Returns how two timers stand that run from one event, whatever comes round to that again; [] for others."""
+    starts = [graph.key_of(each.start, design) if each.start is not None else each.name for each in (timer, other)]
+    links = [graph.event_graph(design).get(f"{each.name} fires", ()) for each in (timer, other)]
+    own = [tuple(link for link in of_one if link.kind == "timer") for of_one in links]
+    return [EventOrder(starts[0], own[0], own[1])] if starts[0] == starts[1] and all(own) else []
 
 
 def _ticks(timer: Timer) -> bool:

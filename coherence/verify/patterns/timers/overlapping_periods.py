@@ -43,9 +43,9 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Timer
-from coherence.language.roles import things, whole_life
+from coherence.language.roles import things
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.events.graph import EventLink, lasting, values
+from coherence.verify.events.graph import EventLink, key_of, lasting, values
 from coherence.verify.events.orders import between
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers import firing
@@ -57,15 +57,15 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per repeating timer that starts an activity whose time is stated, and each pair that meets."""
-    if len(subject.design.timers) > 1:
-        from coherence.verify.patterns.timers._begun_twice import begun_twice
+    from coherence.verify.patterns.timers._begun_twice import begun_by, begun_twice
 
+    if len(subject.design.timers) > 1:
         yield from begun_twice(QUESTION, subject)
     for timer in subject.design.timers.values():
         then = timer.then
         if then is None or then.kind != "starts" or timer.unless is not None:
             continue
-        activity = then.activity or whole_life(subject.design, then.thing)
+        activity = begun_by(subject.design, then)
         component = things(subject.design).get(then.thing)
         if component is None or not activity:
             continue
@@ -197,10 +197,11 @@ def _started_beside(subject: Subject, timer: Timer) -> Iterator[str]:
     from coherence.verify.events.periods import begun_beside
     from coherence.verify.patterns.timers._begun_twice import starts_apart
 
-    then, start = timer.then, timer.start
+    then, start, ordered = timer.then, timer.start, subject.design.timers.values()
     assert then is not None
-    others = [other for other in subject.design.timers.values() if other.name != timer.name and other.then is not None]
-    beside = [other.name for other in others if other.then is not None and other.then.text == then.text]
+    same = key_of(then, subject.design)
+    starting = [other.name for other in ordered if other.then and key_of(other.then, subject.design) == same]
+    beside = [name for name in starting if name != timer.name]
     compared = [name for name in beside if starts_apart(subject.design, timer, subject.design.timers[name]) is not None]
     yield from (
         f"{name} starts {then.subject} too: what it starts is not compared" for name in beside if name not in compared
