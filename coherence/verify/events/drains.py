@@ -12,20 +12,20 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.queries import cached
-from coherence.language.design import Design, Timer
+from coherence.language.design import Component, Design, Timer
 from coherence.language.entries.actions import acted_on, action_in, drained_by
-from coherence.language.roles import stated_drain, time_of
+from coherence.language.roles import role, stated_drain, time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.graph import Chain
-from coherence.verify.timers.firing import ended_by
+from coherence.verify.timers.firing import FiringWindow, ended_by
 
 NO_NEW_WORK = "{} begins no new work once it drains"
 WAITS = "the drain of {} waits for calls in flight: its shortest time is that of an idle member"
 WHOLE_DRAIN = "nothing ends {} before its drain is over"
 UNLISTS = "takes off the list"
-_ORDERLY = ("drain", "stop", "terminat", "shutdown", "shut down", "unlist", "scale down")
+_ORDERLY = ("drain", "stop", "terminat", "shutdown", "shut down", "unlist", "scale down", "deleted")
 _TAKEN = ("preempt", "reclaim", "evict", "notice", "interrupt")  # by whoever needs the place, whatever is under way
 
 
@@ -58,10 +58,10 @@ def drains(design: Design) -> Iterator[Drain]:
         stated = stated_drain(component, "drain")
         activity = time_of(component, "drain")
         if stated is not None:
-            yield _of_component(design, component.name, stated, DurationInterval(stated.low, stated.high))
+            yield _of_component(design, component, stated, DurationInterval(stated.low, stated.high))
         elif activity is not None:  # it waits for what is in flight: its shortest time is that of an idle member
             longest = DurationInterval(activity.high, activity.high)
-            yield _of_component(design, component.name, activity, longest, waits=not activity.exact)
+            yield _of_component(design, component, activity, longest, waits=not activity.exact)
     for timer in design.timers.values():
         thing = ended_by(timer)
         if thing and (chain := _from_draining(design, timer)):
@@ -92,7 +92,12 @@ def _from_draining(design: Design, timer: Timer) -> Chain:
 
 
 def _begins_drain(event: str) -> bool:
-    return not event.endswith((" ends", " fires")) and any(word in event for word in (*_ORDERLY, *_TAKEN))
+    return not event.endswith((" ends", " fires")) and tells_to_go(event)
+
+
+def tells_to_go(event: str) -> bool:
+    """Decides whether an event tells a thing that it is to go, by its words (`pod deleted`, `spot notice`)."""
+    return any(word in event for word in (*_ORDERLY, *_TAKEN))
 
 
 def _reached(design: Design, thing: str) -> Fraction:
@@ -105,11 +110,23 @@ def _reached_before(design: Design, timer: Timer, thing: str, lasts: Fraction) -
     """Returns the same of a drain that a timer ends, where one event leads to both timers; `lasts` at the least."""
     delays = [_reached(design, thing)]
     for other in _unlist(design, thing):
-        ties = orders.alternatives(f"{other.name} fires", f"{timer.name} fires", graph.event_graph(design))
-        gaps = [orders.gap(order) if order is not None else None for together in ties for order in together]
-        known = [gap.earliest for gap in gaps if gap is not None]
-        delays = [lasts - min(known)] if known and None not in gaps else delays
-    return max(delays)
+        gaps = _gaps(design, f"{other.name} fires", f"{timer.name} fires")
+        delays = [lasts - min(gap.earliest for gap in gaps)] if gaps else delays
+    late = _behind(design, thing, f"{timer.name} fires")
+    return lasts + late if late else max(delays)
+
+
+def _behind(design: Design, thing: str, event: str) -> Fraction:
+    """Returns how long after an event a timer takes a thing off the list, at most; 0 where none does after it."""
+    gaps = (gap for other in _unlist(design, thing) for gap in _gaps(design, event, f"{other.name} fires"))
+    return max((gap.latest for gap in gaps if gap.latest is not None), default=ZERO)
+
+
+def _gaps(design: Design, first: str, second: str) -> list[FiringWindow]:
+    """Returns how long after one event another comes, by each way that leads to both; nothing where one is open."""
+    ties = orders.alternatives(first, second, graph.event_graph(design))
+    gaps = [orders.gap(order) if order is not None else None for together in ties for order in together]
+    return [gap for gap in gaps if gap is not None] if None not in gaps else []
 
 
 def _unlist(design: Design, thing: str) -> Sequence[Timer]:
@@ -128,6 +145,11 @@ def _unlisting(design: Design) -> dict[str, list[Timer]]:
 
 
 def _of_component(
-    design: Design, name: str, stated: Quantity, lasts: DurationInterval, *, waits: bool = False
+    design: Design, component: Component, stated: Quantity, lasts: DurationInterval, *, waits: bool = False
 ) -> Drain:
-    return Drain(name, name, lasts, stated.place, stated.text, _reached(design, name), waits=waits)
+    """Returns the drain that a thing states; where a timer begins it, what is late to unlist it counts from then."""
+    name, causes = component.name, graph.event_graph(design)
+    begun = [event for activity in component.takes or {} if role(component, activity) == "drain"
+             and (event := f"{name}.{activity} starts") in causes]  # fmt: skip
+    reached = max(_behind(design, name, event) for event in begun) if begun else _reached(design, name)
+    return Drain(name, name, lasts, stated.place, stated.text, reached, waits=waits)

@@ -4,7 +4,8 @@
 A server that is drained or reclaimed answers for the length of its drain and is then gone. A call that is under way
 when the drain begins goes on with its tries: the last one ends at S_n + per_try. If the server is gone by then, the
 remaining tries are sent to nothing. Where the server has other members, a retry reaches one of them, and only a call
-without retries must fit the drain.
+without retries must fit the drain.  What takes the server off its list later than it is gone (`then: unlist
+server`) leaves calls that are sent to nothing.
 
 What calls others and is called by nobody (a worker, a collector) makes its own calls while it drains: the answers that
 they wait for must come before it is gone.  That only tries which fail go on for longer is a note.
@@ -86,6 +87,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
 def _answer(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:
     members = copies(known(subject), plan.callee)
     several = members is not None and members.low is not None and members.low > 1
+    if drain.lasts.high is not None and drain.reached > drain.lasts.high and not (several and plan.retries):
+        return _sent_to_nothing(subject, plan, drain)
     return _many_members(subject, plan, drain) if several else _one_member(subject, plan, drain, members)
 
 
@@ -205,6 +208,22 @@ def _outlives(subject: Subject, plan: RetryPolicy, drain: Drain, busy: Fraction 
         f"{what} {how_long}, but {gone}", _places(plan, drain), (plan.name, drain.name, drain.thing), evidence,
         certain=alone and _surely(subject, plan, drain), assumptions=_assumptions(subject, plan),
         repairs=_repairs(subject, plan, drain, busy),
+    )  # fmt: skip
+
+
+def _sent_to_nothing(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:
+    """Answers that new calls are still sent to a thing which is gone, since what takes it off the list comes later."""
+    late = render_seconds(drain.reached)
+    message = f"calls {plan.name} may be sent to {drain.thing} until {late} after its drain began, it is gone after"
+    witness = (
+        Step(ZERO, f"the drain of {drain.thing} begins"),
+        Step(drain.lasts.high, f"{drain.thing} is gone"),
+        Step(drain.reached, f"{drain.thing} is taken off the list"),
+    )
+    evidence = arithmetic({**_numbers(drain, None), "calls come until": (drain.reached, "s")}, witness=witness)
+    return QUESTION.conflict(
+        f"{message} {drain.text}", _places(plan, drain), (plan.name, drain.name, drain.thing), evidence,
+        certain=False, repairs=offered(longer(subject, drain.place, drain.reached)),
     )  # fmt: skip
 
 

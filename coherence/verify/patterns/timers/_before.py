@@ -11,8 +11,10 @@ from functools import reduce
 from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Step
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import drained_by
 from coherence.language.sentences import Event, Promise
 from coherence.verify.events import event_ways, graph, orders
+from coherence.verify.events.drains import tells_to_go
 from coherence.verify.events.graph import Causes, Chain
 from coherence.verify.events.orders import Alternatives, EventOrder
 from coherence.verify.timers.firing import action_of
@@ -128,10 +130,19 @@ def _of_both(order: EventOrder, names: list[str]) -> bool:
 
 
 def gentle(design: Design) -> Iterator[OrderPromise]:
-    """Yields an overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
+    """Yields that a thing is unlisted before it is ended, where no promise says so and one event times both: of what
+    is only overloaded, and of what is told to go and is ended at once.
+    """
     for pair in _pairs_of_one_event(design):
-        if _start_words(pair[0]) & LOADED and (order := _unlisted_first(design, *pair)) is not None:
+        if (_start_words(pair[0]) & LOADED or _told_to_go(pair)) and (order := _unlisted_first(design, *pair)) is not None:
             yield order
+
+
+def _told_to_go(pair: tuple[Timer, Timer]) -> bool:
+    """Decides whether two timers run from an order to go, and what ends the thing waits for nothing under way."""
+    start, ending = pair[0].start, [timer for timer in pair if action_of(timer) == ENDING]
+    at_once = any(timer.then is not None and not drained_by(timer.then.text) for timer in ending)
+    return start is not None and tells_to_go(start.text) and at_once
 
 
 def unclear(design: Design) -> Iterator[tuple[Timer, Timer, str]]:
@@ -173,7 +184,7 @@ def _unlisted_first(design: Design, timer: Timer, other: Timer) -> OrderPromise 
 def _unknown_word(timer: Timer, other: Timer) -> str:
     """Returns what is not understood by name of two timers of one event; empty where nothing of it matters."""
     actions, words = (action_of(timer), action_of(other)), _start_words(timer)
-    if words & HUNG or {"tells", "hands out again"} & {*actions} or actions[0] == actions[1] != "":
+    if words & HUNG or (timer.start is not None and tells_to_go(timer.start.text)) or {"tells", "hands out again"} & {*actions} or actions[0] == actions[1] != "":
         return ""
     if "" in actions:
         if not words & LOADED:  # nothing says that the thing is overloaded either
