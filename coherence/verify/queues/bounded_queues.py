@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence.language.design import Call, Limit
@@ -24,6 +24,12 @@ def queue_bounds(facts: DesignFacts, station: LoadedThing) -> Iterator[tuple[Lim
             most = facts.range(tree).high if tree is not None else None
             if most is not None:
                 yield limit, places_in_queue(limit, most, station.fewest * station.each.low)
+
+
+def least_bounds(bounds: Iterable[tuple[Limit, Fraction]]) -> list[tuple[Limit, Fraction]]:
+    """Returns those of several bounds of one queue that let fewest wait: any of them turns away who comes."""
+    every = list(bounds)
+    return [bound for bound in every if bound[1] == min(most for _, most in every)]
 
 
 def waiters(facts: DesignFacts, station: LoadedThing) -> Iterator[tuple[str, Quantity]]:

@@ -25,8 +25,8 @@ class LoadedThing:
 
     A server is a member, or one of the requests that each of them works on at once (`at_once`).  `given`: the most that
     loops may give it, which may be fewer than it begins with.  `assumed`: what a proof takes for granted of the time of
-    a request.  `lacks_slots`: nothing says how many of them a member works on at once.  `behind`: what requests wait
-    for, on whose times a proof stands.
+    a request.  `lacks_slots`: nothing says how many of them a member works on at once.  `ranged`: the mean of `each`
+    alone is open, within its ends.  `behind`: what requests wait for, on whose times a proof stands.
     """
 
     thing: str
@@ -41,6 +41,7 @@ class LoadedThing:
     at_once: MemberSlots = ALONE
     assumed: tuple[str, ...] = ()
     lacks_slots: bool = False
+    ranged: bool = False
     behind: tuple[str, ...] = ()
 
     @property
@@ -103,7 +104,8 @@ def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
     if station is None or station.demand.low >= station.many * each.high:
         return station
     open_ = _mean(facts, thing, station.demand)
-    return replace(station, each=replace(station.each, open=each.open or open_))
+    ranged = bool(open_) and not each.open
+    return replace(station, each=replace(station.each, open=each.open or open_), ranged=ranged)
 
 
 def loaded_thing(facts: DesignFacts, thing: str, each: OfferedRate) -> LoadedThing | None:

@@ -151,4 +151,4 @@ def _opened(design: Design, station: LoadedThing, work: Work, stay: StayInWork) 
         return replace(station, each=replace(each, open=open_time(work, station.thing)))
     stays = f"{render_seconds(stay.least)} to {render_seconds(stay.most)}"
     open_ = f"how long a request stays in the work of {station.thing}, {stays} with its calls"
-    return replace(station, each=replace(each, open=open_))
+    return replace(station, each=replace(each, open=open_), ranged=True)

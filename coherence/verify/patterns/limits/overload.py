@@ -115,6 +115,7 @@ def _perhaps(subject: Subject, facts: DesignFacts, thing: str) -> Iterator[Findi
     station = thing_with_calls(facts, thing)
     if station is not None:
         yield from _load(subject, facts, station)
+        yield from _queues(subject, facts, station)
         return
     from coherence.verify.queues.stated_capacities import unclear_rate, unclear_slots
 
@@ -298,12 +299,12 @@ def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
 
 
 def _queues(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
-    """Yields each bounded queue against the patience of each caller."""
+    """Yields the bound of a queue, of several the one that lets fewest wait, against the patience of each caller."""
     if not subject.design.limits:
         return
-    from coherence.verify.queues.bounded_queues import queue_bounds, waiters
+    from coherence.verify.queues.bounded_queues import least_bounds, queue_bounds, waiters
 
-    for bound in queue_bounds(facts, station):
+    for bound in least_bounds(queue_bounds(facts, station)):
         for waiter in waiters(facts, station):
             some = station.fewest
             answer = _waits(subject, facts, station, bound, waiter) if some else _unserved(station, bound, waiter)
@@ -353,14 +354,14 @@ def _waits(
         if certain is not None and name not in facts.design.workload:  # of a workload no proof is given
             return _fewer_at_times(station, certain, message, places, of)
         return QUESTION.proved(message, places, of, evidence, assumptions=assumed, margin=wait < patience.low)
-    if station.each.open:
+    if station.each.open and not (station.ranged and most > patience.high * station.most):
         return QUESTION.undecided(f"needs {station.each.open}: {last} of {patience} at most", places, of)
     message, witness = _useless(bound, waiter, wait, most - patience.low * rate)
     return QUESTION.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=False,
         assumptions=("the queue is first come, first served, and full at times",),
         repairs=_shorter(subject, limit, patience, rate),
-    )  # fmt: skip
+    ).refuting(NO_WAIT.format(station.thing))  # fmt: skip
 
 
 def _useless(

@@ -134,7 +134,8 @@ def gentle(design: Design) -> Iterator[OrderPromise]:
     is only overloaded, and of what is told to go and is ended at once.
     """
     for pair in _pairs_of_one_event(design):
-        if (_start_words(pair[0]) & LOADED or _told_to_go(pair)) and (order := _unlisted_first(design, *pair)) is not None:
+        order = _unlisted_first(design, *pair) if _start_words(pair[0]) & LOADED or _told_to_go(pair) else None
+        if order is not None:
             yield order
 
 
@@ -184,14 +185,16 @@ def _unlisted_first(design: Design, timer: Timer, other: Timer) -> OrderPromise 
 def _unknown_word(timer: Timer, other: Timer) -> str:
     """Returns what is not understood by name of two timers of one event; empty where nothing of it matters."""
     actions, words = (action_of(timer), action_of(other)), _start_words(timer)
-    if words & HUNG or (timer.start is not None and tells_to_go(timer.start.text)) or {"tells", "hands out again"} & {*actions} or actions[0] == actions[1] != "":
+    if timer.start is None or words & HUNG or tells_to_go(timer.start.text):
+        return ""
+    if {"tells", "hands out again"} & {*actions} or actions[0] == actions[1] != "":
         return ""
     if "" in actions:
         if not words & LOADED:  # nothing says that the thing is overloaded either
             return ""
         unknown = other if actions[0] else timer
         return unknown.then.text.partition(" ")[0] if unknown.then is not None else ""
-    return "" if words & LOADED or timer.start is None else timer.start.text
+    return "" if words & LOADED else timer.start.text
 
 
 def _thing(timer: Timer) -> str:
