@@ -16,6 +16,7 @@ from coherence.language.expressions.tree import Call, Name, Tree, children, walk
 from coherence.model.boundaries import uncrossed
 from coherence.model.components import add_component, add_workload
 from coherence.model.draft import ModelDraft
+from coherence.model.measured_signals import derived_outputs, simplifications
 from coherence.model.model import Model, SampledLoop
 from coherence.model.sampled_loops import add_commands, sampled_loop
 
@@ -44,6 +45,9 @@ def _elaborated(design: Design) -> Model:
         add_workload(draft, workload.name)
     for component in design.components.values():
         add_component(draft, component)
+    for path, tree in derived_outputs(design).items():
+        draft.outputs.put(path, tree)
+        draft.abstractions += simplifications(design, path)
     sampled = [sampled_loop(draft, order, loop) for order, loop in enumerate(design.loops.values())]
     loops = tuple(sorted((loop for loop in sampled if loop), key=lambda loop: (loop.rank, loop.order)))
     loops = add_commands(draft, loops)

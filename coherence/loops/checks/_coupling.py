@@ -16,6 +16,7 @@ from coherence.language.design import Component, Design, Loop, Relay
 from coherence.language.expressions import names as names_of
 from coherence.language.names import bare_names, component_formulas, loop_formulas
 from coherence.language.schema_kinds import Formula
+from coherence.model.measured_signals import derived_outputs
 
 Reach = Mapping[str, frozenset[str]]
 
@@ -32,6 +33,8 @@ def reach(design: Design) -> Reach:
             depends.setdefault(node(actuation.signal.text), set()).add(name)
     for name, component in components.items():
         depends.setdefault(name, set()).update(map(node, _read_by(component)))
+    for path, tree in derived_outputs(design).items():
+        depends.setdefault(node(path), set()).update(map(node, names_of(tree())))
     return {name: frozenset(_reached(depends, depends[name]) & loops.keys()) for name in loops}
 
 

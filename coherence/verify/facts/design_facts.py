@@ -20,6 +20,7 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES
 from coherence.language.workloads import Randomness, Workload
 from coherence.model.caps import capped, has_caps
+from coherence.model.measured_signals import derived_outputs, is_direct
 from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.facts.ranges import enclosure, hull, point, unknown
 from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_of, writers, writers_by_thing
@@ -125,6 +126,9 @@ def _gather(facts: DesignFacts, subject: Subject) -> None:
         for path in outputs:
             if path not in facts.values and path not in facts.outputs:
                 facts.outputs.put(path, partial(outputs.__getitem__, path))
+    for path, tree in derived_outputs(design).items():
+        if is_direct(design, path):
+            facts.outputs.put(path, tree)
     for limit in design.limits.values():
         counts = facts.tree(limit.counts.tree) if limit.counts is not None else None
         if isinstance(counts, Name):
@@ -151,7 +155,8 @@ def _sent(facts: DesignFacts, workload: Workload, *, again: bool) -> Interval:
     usual = facts.range(Name(f"{workload.name}.rate"))
     burst = workload.burst.rate if workload.burst is not None else None
     high = None if again or usual.high is None else max(usual.high, burst.high if burst is not None else usual.high)
-    return Interval(usual.low, high)
+    low = min(usual.low, burst.low) if burst is not None and usual.low is not None else usual.low
+    return Interval(low, high)
 
 
 def _component(facts: DesignFacts, component: Component) -> None:
