@@ -50,7 +50,8 @@ class Timer(Record):
     first: Quantity | None = key(
         DURATION,
         also="initial_delay initial_delay_seconds",
-        means="the time from the event to the first look",
+        means="the time from the event to the first look; of looks that come again (`every`) it may come up to one "
+        "`every` later, since they keep a clock of their own",
         without="0 s",
     )
     every: Quantity | None = key(

@@ -299,6 +299,16 @@ def copies_of_try(call: Call) -> int:
     return 2 if all(soonest <= limit for limit in limits) else 1
 
 
+def always_twice(call: Call, soonest: Fraction) -> bool:
+    """Decides whether each first try is sent a second time and both copies are worked on, where no answer comes before
+    `soonest`: none ends before the second one is due, no budget withholds it, and what is left goes on.
+    """
+    ends = [end.low for end in (call.per_try, call.deadline) if isinstance(end, Quantity)]
+    ends += [took.low for took in (call.fails or {}).values()]
+    due = call.hedge_after.high if call.hedge_after is not None and call.abandons and call.budget is None else None
+    return due is not None and due < min([soonest, *ends])
+
+
 def tries_again(call: Call, cause: str) -> bool:
     """Decides whether the call tries again after a failure of this cause.  Without `retry_when` after any."""
     if call.retry_when is None:

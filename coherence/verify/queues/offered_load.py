@@ -22,11 +22,12 @@ from coherence.language.expressions.tree import Name, Tree
 from coherence.language.implied import EACH
 from coherence.language.roles import SendCount, SendWorth, others_of_an_answer, own_workload, time_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.language.words import STATES
 from coherence.language.workloads import Burst, Randomness, Workload
 from coherence.model.model import Interval, interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, lightest, mean_count, open_share, ways
-from coherence.verify.calls.retry_policies import copies_of_try
+from coherence.verify.calls.retry_policies import always_twice, copies_of_try
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import encloses, enclosure, is_sum_of
 
@@ -221,19 +222,19 @@ def _along(tree: CallTree, workload: Workload, routes: tuple[Way, ...], design: 
         share = next(
             (moved_by(design, plan.caller) for way in routes for plan in way if moved_by(design, plan.caller)), ""
         )
-    return _with_copies(
-        replace(rate, low=low * rate.low, high=high * rate.high, peak=high * rate.peak, open=share), routes
-    )
+    first = replace(rate, low=low * rate.low, high=high * rate.high, peak=high * rate.peak, open=share)
+    return _with_copies(first, design, tree, routes)
 
 
-def _with_copies(rate: OfferedRate, routes: tuple[Way, ...]) -> OfferedRate:
-    """Returns a rate with the second copies of first tries: at least none are sent, at most one of each."""
+def _with_copies(rate: OfferedRate, design: Design, tree: CallTree, routes: tuple[Way, ...]) -> OfferedRate:
+    """Returns a rate with the second copies of first tries: at least those that are sent for certain, at most all."""
     times = max(prod(copies_of_try(plan.call) for plan in way) for way in routes)
     hedged = next((plan.name for way in routes for plan in way if copies_of_try(plan.call) > 1), "")
-    if not hedged:
-        return rate
-    share = rate.open or f"how many tries of {hedged} outlast its `hedge_after`"
-    return replace(rate, high=times * rate.high, peak=times * rate.peak, open=share)
+    limited = any(word in str(limit.counts) for limit in design.limits.values() for word in STATES["sent again"])
+    soonest = {plan: tree.work[plan.callee].answer.least for way in routes for plan in way if not limited}
+    sure = min(prod(2 for plan in way if plan in soonest and always_twice(plan.call, soonest[plan])) for way in routes)
+    share = rate.open or ("" if sure == times else f"how many tries of {hedged} outlast its `hedge_after`")
+    return replace(rate, low=sure * rate.low, high=times * rate.high, peak=times * rate.peak, open=share)
 
 
 def _arriving(facts: DesignFacts, thing: str, *, beside: set[str]) -> Iterator[OfferedRate]:
