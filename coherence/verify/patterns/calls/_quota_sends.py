@@ -1,22 +1,35 @@
-"""Quotas on sends to a callee, and how many each becomes while refused requests are sent again."""
+"""Quotas on sends to a callee, and how many each becomes while refused requests are sent again.
+
+Of one for each member, caller or tenant (`per`): however sends are shared, no part gets more than all of them, and of
+so many parts one gets its share or more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.findings.question_input import Subject
+from coherence.base.number_text import render_quantity
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Limit
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.roles import SendCount, own_workload, send_count
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import MEMBER
 from coherence.language.workloads import Workload
 from coherence.verify.calls.attempts import least, started
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
+from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate, unstated_sources
+
+CALLER = "caller"  # `per` of a quota that each who calls the thing has for itself
+TOGETHER = "all members of {} count in one {}"
+Answers = Callable[[Subject, "Quota"], Iterator[Finding]]
 
 
 @dataclass(frozen=True)
@@ -33,6 +46,7 @@ class Quota:
     unstated: tuple[str, ...] = ()  # who else sends there, of whom nothing says how often
     timed: tuple[RetryPolicy, ...] = ()  # calls whose tries come again where they run into their time limit
     late: tuple[RetryPolicy, ...] = ()  # those of which stated times are longer than it
+    parts: int = 1  # how many such quotas `most` is the sum of
 
     @property
     def callee(self) -> str:
@@ -60,7 +74,7 @@ def quota_of(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     """Returns the quota that a limit is; None where it refuses nothing, or counts something else than sends."""
     most, window = most_allowed(subject.design, limit), limit.window
     refuses = limit.when_full is None or limit.rejects or limit.loses
-    if not refuses or most is None or not isinstance(window, Quantity) or limit.per is not None:
+    if not refuses or most is None or not isinstance(window, Quantity):
         return None
     if window.low <= 0:
         return None
@@ -166,3 +180,58 @@ def filled_after(quota: Quota) -> Fraction | None:
     spare = quota.most - usual * quota.window  # beside a window of the usual rate
     needed = max(Fraction(0), spare) / (peak - usual)
     return needed if needed < max(lasts) else None
+
+
+def of_each_part(question: Question, subject: Subject, quota: Quota, answers: Answers) -> Iterator[Finding]:
+    """Yields what holds however the sends are shared among the parts, or asks how they are."""
+    assert quota.limit.per is not None
+    each = quota.limit.per.text
+    if each == CALLER:
+        yield from _of_callers(subject, quota, answers)
+        return
+    whole = [finding for finding in answers(subject, quota) if finding.verdict is Verdict.PROVED]
+    if whole:
+        yield from (replace(f, message=f"{f.message}, also where one {each} sends all of it") for f in whole)
+        return
+    if quota.lacking:
+        yield from answers(subject, quota)
+        return
+    number = _parts(subject, quota, each)
+    together = replace(quota, most=number * quota.most, parts=number) if number else None
+    sure = [f for f in answers(subject, together) if f.verdict is not Verdict.PROVED] if together is not None else []
+    sure = [finding for finding in sure if finding.verdict is not Verdict.UNDECIDED]
+    if sure:
+        many = f"{quota.limit.name} of {number} {each} together" if number != 1 else quota.limit.name
+        yield from (replace(f, message=f.message.replace(quota.limit.name, many, 1)) for f in sure)
+        return
+    again = sends_each_second(quota, again=True)
+    come = f"{render_quantity(again)} {quota.count.unit}/s come" if again is not None else "nothing bounds what comes"
+    needs = f"needs how evenly {number} {each} share" if number else f"needs how many {each} there are and share"
+    allowed = f"{quota.limit.name} allows each {render_quantity(quota.rate)}"
+    text = f"{needs} what is sent to {quota.callee}: {come} while all is refused, {allowed}"
+    places = (quota.stated.place.labelled(f"so many for each {each}"),)
+    yield question.undecided(text, places, quota.of)
+
+
+def _of_callers(subject: Subject, quota: Quota, answers: Answers) -> Iterator[Finding]:
+    """Yields the answers about each who calls, by the sends of its own; members of one count together."""
+    callers = [way[-1].caller if way else workload.name for workload, way in quota.flows]
+    for name in dict.fromkeys(callers):
+        flows = tuple(flow for flow, caller in zip(quota.flows, callers, strict=True) if caller == name)
+        passed = {plan for _, way in flows for plan in way}
+        timed, late = (tuple(p for p in plans if p in passed) for plans in (quota.timed, quota.late))
+        together = (TOGETHER.format(name, quota.limit.name),) if name in subject.design.components else ()
+        for finding in answers(subject, replace(quota, flows=flows, timed=timed, late=late)):
+            message = finding.message.replace(quota.limit.name, f"{quota.limit.name} of {name}", 1)
+            yield replace(finding, message=message, assumptions=(*finding.assumptions, *together))
+
+
+def _parts(subject: Subject, quota: Quota, each: str) -> int:
+    """Returns the most parts that there are of a quota; 0 where the design does not say, or some send beside them."""
+    components = subject.design.components
+    thing = each if each in components else quota.callee if each in MEMBER else ""
+    passed = (any(plan.caller == thing for plan in way) for _, way in quota.flows)
+    if not thing or not (thing == quota.callee or all(passed)):
+        return 0
+    members = copies(known(subject), thing)
+    return math.floor(members.high) if members is not None and members.high is not None else 0

@@ -25,6 +25,10 @@ Where so many cannot come in any window while none is refused, the quota is neve
 A deadline, a second copy, a breaker or another limit at the callee leaves the answer to the comparisons above.  How
 many of those that wait as long as the answer says (`pause: from answer`) come back at once is not stated.
 
+Of a quota for each of several (`per: tenant`, `per: replica`) the sends of all must fit into one, or those of so many
+together be too few (`copies` of the thing that is named, a caller or the callee); between the two it is asked how the
+sends are shared.  `per: caller` is one for each who calls.
+
 Tokens (`prompt` and `answer` of a workload, or `tokens`) count when a request is sent.  Where a provider counts the
 requested maximum of an answer instead (`max_tokens`), that is the `answer` to state; for what comes in any window the
 largest counts (`max`).
@@ -78,6 +82,7 @@ from coherence.verify.patterns.calls._quota_sends import (
     Quota,
     cancels,
     filled_after,
+    of_each_part,
     quota_of,
     sends_each_second,
 )
@@ -90,6 +95,7 @@ QUESTIONS = (QUESTION,)
 IN_TIME = "no try of {} runs into its time limit"
 FIRST_TRIES = "asks for more than the quota by its first tries alone"
 BY_MEANS = "by mean rates: chance and phases may fill {} for a while, and it empties again"
+COUNTS_IN = "what {} keeps back counts in {} too"
 REFUSED_COUNTS = "what is refused counts against the quota as well"
 
 
@@ -101,8 +107,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
     tree = call_tree(design)
     for limit in design.limits.values():
         quota = quota_of(subject, tree, limit)
-        if quota is not None:
+        if quota is not None and limit.per is None:
             yield from _answer(subject, quota)
+        elif quota is not None:
+            yield from of_each_part(QUESTION, subject, quota, _answer)
 
 
 def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
@@ -180,11 +188,14 @@ def _rates_needed(quota: Quota) -> Finding:
 
 
 def _held(subject: Subject, quota: Quota) -> tuple[str, ...]:
-    """Returns what above the callee may pass on fewer requests than the quota allows."""
-    from coherence.verify.queues.let_through import held_above
+    """Returns what lets fewer requests through than the quota allows: above the callee, or another quota of it."""
+    from coherence.verify.queues.let_through import admitted, held_above
 
     least = min((worth.low for w, _ in quota.flows if (worth := quota.count.worth(w)) is not None), default=Fraction(0))
-    return tuple(held_above(known(subject), quota.callee, lambda passed: passed * least > quota.rate))
+    other = admitted(known(subject), quota.callee)
+    beside = other is not None and other[0] is not quota.limit and other[1] * least <= quota.rate
+    also = [COUNTS_IN.format(other[0].name, quota.limit.name)] if other is not None and beside else []
+    return (*also, *held_above(known(subject), quota.callee, lambda passed: passed * least > quota.rate))
 
 
 def _first_tries(conflict: Finding, subject: Subject, quota: Quota) -> Finding:
@@ -294,5 +305,7 @@ def _repairs(subject: Subject, quota: Quota) -> Iterator[Repair]:
             yield from [repair] if repair is not None else []
     again = sends_each_second(quota, peak=True, again=True)
     if again is not None:
-        repair = repairs.proposal(repairs.change(subject, quota.stated, repairs.upward_round(again * quota.window)))
+        repair = repairs.proposal(
+            repairs.change(subject, quota.stated, repairs.upward_round(again * quota.window / quota.parts))
+        )
         yield from [repair] if repair is not None else []
