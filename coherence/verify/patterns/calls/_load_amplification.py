@@ -219,15 +219,30 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
         if isinstance(rate, Quantity) and rate.dimension.physical.powers == (("s", -1),):
             if key in _RATES:
                 return ServingCapacity(rate.low, rate.high, rate.place)
-            return ServingCapacity(rate.low * few, rate.high * many, rate.place) if few is not None and many else None
+            if few is None or not many:
+                return None
+            few, many, slots = _let_in(subject.design, name, few, many, ALONE)
+            return ServingCapacity(rate.low * few, rate.high * many, rate.place, slots)
     if contested(known(subject), name) is not None:
         return None
     mean = workload.service.mean if isinstance(workload.service, Spread2) else workload.service
     mean = own_time(known(subject), name) if workload.service is None else mean
     slots = member_slots(subject.design, name) or ALONE
     if leaf and few is not None and many is not None and isinstance(mean, Quantity) and mean.low > 0:
-        return ServingCapacity(few * slots.low / mean.high, many * slots.high / mean.low, mean.place, slots)
+        few, many, slots = _let_in(subject.design, name, few * slots.low, many * slots.high, slots)
+        return ServingCapacity(few / mean.high, many / mean.low, mean.place, slots)
     return None
+
+
+def _let_in(
+    design: Design, name: str, few: Fraction, many: Fraction, slots: MemberSlots
+) -> tuple[Fraction, Fraction, MemberSlots]:
+    """Returns how many requests a thing works on at once, where a limit on all of them makes the others wait."""
+    limits = [pair for pair in in_flight_limits(design, (name, f"{name}.requests")) if not pair[0].rejects]
+    for limit, most in limits:
+        if most.low < few or most.high < many:
+            few, many, slots = min(few, most.low), min(many, most.high), replace(slots, limits=(*slots.limits, limit))
+    return few, many, slots
 
 
 def _computed(facts: DesignFacts, name: str, key: str, stated: Formula) -> ServingCapacity | None:

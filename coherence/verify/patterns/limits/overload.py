@@ -200,6 +200,9 @@ def _overloaded(subject: Subject, facts: DesignFacts, station: LoadedThing, plac
     )
     in_flight = [station.slots[0].name] if station.slots is not None else []
     tree, of = call_tree(facts.design), _of(facts, station)
+    counted = (
+        in_flight if tree.of_caller.get(station.thing) else _counted(station)
+    )  # of a caller: the wait comes before
     late = [plan for plan in tree.above([station.thing]) if plan.limit is not None]
     return QUESTION.conflict(
         f"{full}: {grows}",
@@ -209,7 +212,7 @@ def _overloaded(subject: Subject, facts: DesignFacts, station: LoadedThing, plac
         certain=demand.low >= station.most and not perhaps,
         assumptions=perhaps,
         repairs=_more(subject, facts, station),
-    ).refuting(NO_WAIT.format(station.thing), *no_waits(in_flight), *sent_again(facts.design, late))
+    ).refuting(NO_WAIT.format(station.thing), *no_waits(counted), *sent_again(facts.design, late))
 
 
 def _enough(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
