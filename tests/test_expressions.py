@@ -156,6 +156,7 @@ def test_spans_point_at_the_parts() -> None:
 @pytest.mark.parametrize(
     ("text", "words", "remedy", "span"),
     [
+        ("if(a > 1, 2, 3)", "'if' is not a function", "write `a if condition else b`", (0, 2)),
         ("x +", "a value expected, the end found", "", (3, 4)),
         ("x y", "an operator or the end expected, 'y' found", "", (2, 3)),
         ("x = 3", "'=' is not used", "comparisons", (2, 3)),

@@ -321,7 +321,8 @@ class _Parser:
         if token.text not in self.functions:
             from coherence.base.errors import did_you_mean
 
-            remedy = did_you_mean(token.text, self.functions)
+            conditional = token.text in ("if", "iff", "ifelse", "iif", "where", "select")
+            remedy = "write `a if condition else b`" if conditional else did_you_mean(token.text, self.functions)
             raise ExpressionError(f"'{token.text}' is not a function of the language", remedy, (token.start, token.end))
         self.expect("(")
         arguments = [self.nested(self.choice)]

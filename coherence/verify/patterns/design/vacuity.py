@@ -65,9 +65,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
         triggers = [loop.trigger] if isinstance(loop.trigger, Formula) else []
         if isinstance(loop.trigger, Relay):
             triggers = [f for f in (loop.trigger.enter, loop.trigger.leave) if f is not None]
-        for formula in (*triggers, *(rule.when for rule in loop.rules if rule.when is not None)):
+        rules = [rule.when for rule in loop.rules if rule.when is not None]
+        for word, formula in (*(("the trigger", one) for one in triggers), *(("a rule", one) for one in rules)):
             if formula.text != "always":
-                never = f"the trigger of {loop.name} can never hold: {formula}"
+                never = f"{word} of {loop.name} can never hold: {formula}"
                 yield from _unsatisfiable(states, [formula.tree], never, [formula.place], (loop.name,))
         ends = [b for b in loop.actuation.bounds if isinstance(b, Quantity)] if loop.actuation else []
         if len(ends) == 2 and ends[0].low > ends[1].high:
