@@ -63,7 +63,7 @@ class Supply:
 
 def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
     """Yields a conflict per capacity that the members of components pass when all of them run."""
-    groups = _groups(facts)
+    groups = holders_by_capacity(facts)
     for (path, resource), holders in groups.items():
         supply_ = _supply(facts, path, resource)
         if supply_ is not None and sum(holder.most for holder in holders) > supply_.amount:
@@ -100,7 +100,7 @@ def absences(question: Question, facts: DesignFacts) -> Iterator[Finding]:
     design = facts.design
     if design.jobs or design.tiers or design.claims:
         return
-    for (path, resource), holders in _groups(facts).items():
+    for (path, resource), holders in holders_by_capacity(facts).items():
         names = tuple(holder.component.name for holder in holders)
         needing = {one.name for one in design.components.values() if resource in needed(one)}
         supply = _supply(facts, path, resource) if path and needing == set(names) else None
@@ -125,7 +125,7 @@ def _room(facts: DesignFacts, path: str, holders: list[Holders]) -> Fraction | N
     return math.floor(members.low) * (amount // need) * need
 
 
-def _groups(facts: DesignFacts) -> dict[tuple[str, str], list[Holders]]:
+def holders_by_capacity(facts: DesignFacts) -> dict[tuple[str, str], list[Holders]]:
     """Returns what members hold of each capacity, by its path and resource."""
     groups: dict[tuple[str, str], list[Holders]] = {}
     for component in facts.design.components.values():
@@ -139,13 +139,15 @@ def _groups(facts: DesignFacts) -> dict[tuple[str, str], list[Holders]]:
 def _is_of_it(facts: DesignFacts, component: Component, resource: str, need: Quantity, supply: str) -> bool:
     """Decides whether a member holds a part of a capacity: an amount in units (8 GiB) of what it runs on, or of places.
 
-    Without that, another thing with such an amount (the `memory` that a cache itself uses) is no capacity.
+    So it is of what is a capacity by its name (`memory: {count: 64 GiB}`).  Without that, another thing with such an
+    amount (the `memory` that a cache itself uses) is no capacity.
     """
     physical = need.dimension.physical
     offered = [given.get(resource) for given in facts.design.places.values()]
     there = [facts.quantities.get(supply)] if supply else [each for each in offered if isinstance(each, Quantity)]
     same = all(each is None or each.dimension.physical == physical for each in there)
-    return same and (physical == ONE or component.runs_on is not None or not supply)
+    counted = supply == f"{resource}.count"
+    return same and (physical == ONE or component.runs_on is not None or not supply or counted)
 
 
 def _in_pieces(

@@ -1,4 +1,4 @@
-"""Finds jobs of which one member needs more than there is: they wait for ever, whoever comes first."""
+"""Compares what one member of a job needs with what there is, and with what members of components leave of it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Job, needed
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import DesignFacts, copies
-from coherence.verify.jobs.capacity import place_count
+from coherence.verify.facts.design_facts import PLACED, DesignFacts, copies
+from coherence.verify.facts.tier_shares import tier_shares
+from coherence.verify.jobs.capacity import held_by_jobs, place_count
 from coherence.verify.jobs.count_ranges import added_places_needed, adder_beside
 from coherence.verify.jobs.job_kinds import TOGETHER, WAITING
+from coherence.verify.patterns.limits._held import Holders, holders_by_capacity
 from coherence.verify.patterns.writers._pair import Numbers
 
 
@@ -83,34 +85,94 @@ def _answer(
     there = _capacity(facts, resource)
     if there is None or there.whole is None or need.dimension.physical != there.each.dimension.physical:
         return
-    if need.high > there.whole:  # less than that, a job may take from several
-        places = (need.place.labelled(f"one {job.name} needs this"), there.place.labelled("there is no more than this"))
+    beside = _members_beside(facts, there, resource)
+    held = sum((holder.least for holder in beside), Fraction(0))
+    if need.high + held > there.whole:  # less than that, a job may take from several
+        conflict = _conflict(question, subject, job, resource, need, there, [] if need.high > there.whole else beside)
         adder = adder_beside(facts, facts.design.places)
-        conflict = _conflict(question, subject, job, resource, need, there, places)
         needs = f"{added_places_needed(adder)}: {conflict.message}" if adder is not None else ""
-        yield question.undecided(needs, places, conflict.of) if needs else conflict
+        yield question.undecided(needs, conflict.places, conflict.of) if needs else conflict
+    elif beside:
+        yield from _all_at_once(question, facts, job, resource, there, beside)
+
+
+def _members_beside(facts: DesignFacts, there: OfferedAmount, resource: str) -> list[Holders]:
+    """Returns the members that stay and hold parts of the capacity, where components say how many there are."""
+    if resource in facts.design.tiers and not all(share.needed for share in tier_shares(facts, resource)):
+        return []  # what they hold beside their `needs` is added up with the devices of the tier
+    paths = [there.name, *([""] if there.name.partition(".")[0] in facts.design.places else [])]
+    groups = holders_by_capacity(facts)
+    return [holder for path in paths for holder in groups.get((path, resource), []) if holder.stated]
+
+
+def _all_at_once(
+    question: Question, facts: DesignFacts, job: Job, resource: str, there: OfferedAmount, beside: list[Holders]
+) -> Iterator[Finding]:
+    """Yields the proof that one capacity has room for all jobs beside the most members, or that it is open who waits.
+
+    Who waits is said by an order, which other questions follow.
+    """
+    jobs = [one for one in facts.design.jobs.values() if resource in needed(one)]
+    ours, all_members = held_by_jobs(jobs, resource), _holds_all(facts, resource, beside)
+    least = facts.values[there.name].low if there.name == f"{resource}.count" else None
+    most = sum((holder.most for holder in beside), Fraction(0))
+    if job is not jobs[0] or ours is None or least is None or not all_members:
+        return
+    amount, names = beside[0].amount, [*(one.name for one in jobs), *(holder.component.name for holder in beside)]
+    places = (
+        *(needed(one)[resource].place.labelled(f"one of {one.name} holds this") for one in jobs),
+        *(holder.need.place.labelled(f"one of {holder.component.name} holds this") for holder in beside),
+        there.place.labelled("so much is there"),
+    )
+    message = f"{' and '.join(names)} hold {amount(most + ours)} {resource} at most, and there are {amount(least)}"
+    if most + ours > least:
+        needs = f"needs who waits: {message}"
+        yield from [] if facts.design.order is not None else [question.undecided(needs, places, names)]
+        return
+    script = Certificate(claim=f"(<= {rational(most + ours)} {rational(least)})").script()
+    numbers: Numbers = {"held": (most + ours, ""), "there": (least, "")}
+    yield question.proved(message, places, names, arithmetic(numbers, certificate=script))
+
+
+def _holds_all(facts: DesignFacts, resource: str, beside: list[Holders]) -> bool:
+    """Decides whether these are all components that may hold the resource, and no claim counts it in another way."""
+    needing = {one.name for one in facts.design.components.values() if resource in needed(one)}
+    return needing == {holder.component.name for holder in beside} and not facts.design.claims
 
 
 def _conflict(
     question: Question, subject: Subject, job: Job, resource: str, need: Quantity, there: OfferedAmount,
-    places: tuple[Place, ...],
+    beside: list[Holders],
 ) -> Finding:  # fmt: skip
     physical, whole = need.dimension.physical, there.whole or there.each.high
     amount, most = render_quantity(need.high, physical), render_quantity(whole, physical)
-    message = f"{job.name} needs {amount} {resource}, but there are {most} ({there.name}): it never runs"
+    held, names = sum((holder.least for holder in beside), Fraction(0)), [holder.component.name for holder in beside]
+    free, never = f"all {most} are free: it waits still", "it never runs"
+    message = f"{job.name} needs {amount} {resource}, but there are {most} ({there.name})"
+    if beside:
+        fewest = f"members of {' and '.join(names)} hold {render_quantity(held, physical)} of these at least"
+        message, free, never = f"{message}, and {fewest}", fewest, "they never run all at once"
     numbers: Numbers = {"needed": (need.high, ""), "there": (whole, "")}
-    witness = (
-        Step(None, f"{job.name} waits for {amount} {resource}"),
-        Step(None, f"all {most} are free: it waits still"),
+    witness = (Step(None, f"{job.name} waits for {amount} {resource}"), Step(None, free))
+    places = (
+        need.place.labelled(f"one {job.name} needs this"),
+        *(holder.need.place.labelled(f"one of {holder.component.name} holds this") for holder in beside),
+        there.place.labelled("there is no more than this"),
     )
-    return question.conflict(
-        message, places, (job.name,), arithmetic(numbers, witness=witness), certain=need.low > whole,
-        assumptions=("nothing adds capacity",), repairs=_repairs(subject, need, there),
+    conflict = question.conflict(
+        f"{message}: {never}", places, (job.name, *names),
+        arithmetic({**numbers, **({"held by members": (held, "")} if beside else {})}, witness=witness),
+        certain=need.low + held > whole, assumptions=("nothing adds capacity",),
+        repairs=_repairs(subject, need, there, sum((holder.most for holder in beside), Fraction(0))),
     )  # fmt: skip
+    return conflict.refuting(*(PLACED.format(name) for name in names))
 
 
-def _repairs(subject: Subject, need: Quantity, there: OfferedAmount) -> Iterator[Repair]:
-    """Yields as much capacity as it needs, or a job that needs what there is."""
-    for edit in (repairs.change(subject, there.each, need.high), repairs.change(subject, need, there.each.low)):
+def _repairs(subject: Subject, need: Quantity, there: OfferedAmount, held: Fraction) -> Iterator[Repair]:
+    """Yields as much capacity as it needs, or a job that needs what there is, beside what members hold."""
+    one_amount = not held or there.whole == there.each.high
+    changes = [(there.each, need.high + held), (need, there.each.low - held)] if one_amount else []
+    changes = [(stated, value) for stated, value in changes if value > 0]
+    for edit in (repairs.change(subject, stated, value) for stated, value in changes):
         repair = repairs.proposal(edit)
         yield from [repair] if repair is not None else []

@@ -16,7 +16,8 @@ What runs on a tier claims it without `claims:` too: each member holds the `devi
 devices: 2}`, or what it `needs` of the tier, and one where it does not say; where one each is too much, it is asked.  A
 share (`devices: 1/7`) is inside one device: three of 4/7 do not fit on two.  Where `claims` and `devices` are both
 written they must agree.  The extra copies of an update and jobs that need devices count beside the members: where they
-have no room it is asked who waits; a job of which no member has room beside the fewest members is a conflict.
+have no room it is asked who waits; a job of which no member has room beside the fewest members is a conflict.  So it is
+of any capacity that members hold by `needs`, unless an order says who waits.
 
 What members hold (`needs: {gpu: 4}`) is added up in the same way over all members that a component has or may be
 given, against what they run on, the one thing that has the resource, or all places together and each by itself.  A
