@@ -171,19 +171,23 @@ def contenders(contest: Contest, state: State) -> list[tuple[int, int]]:
     groups: dict[str, list[tuple[int, int]]] = {}
     for k, job in every:
         groups.setdefault(contest.kinds[k].queue if contest.blocked == HOLDS_QUEUE else "", []).append((k, job))
-    first = {_head(contest, state, group) for group in groups.values()}
+    first = {head for group in groups.values() for head in _heads(contest, state, group)}
     return [(k, job) for k, job in every if (k, job) in first or is_promised(job)]
 
 
-def _head(contest: Contest, state: State, group: list[tuple[int, int]]) -> tuple[int, int]:
-    """Returns the first in order.  Raises NeedsError where several are."""
+def _heads(contest: Contest, state: State, group: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns the first in order; of several equal ones each may be, where whoever it is holds nobody back by it.
+
+    So it is where each of them fits, or none does and nobody may take.  Raises NeedsError elsewhere.
+    """
     values = [key(contest, state, contest.kinds[k], job) for k, job in group]
     heads = [pair for pair, value in zip(group, values, strict=True) if value == min(values)]
-    if len(heads) > 1:
+    fitting = [fits(contest, state, k, job) for k, job in heads] if len(heads) > 1 else []
+    if not all(fitting) and (any(fitting) or contest.preempt is not None):
         names = " and ".join(contest.kinds[k].name for k, _ in heads[:2])
         place = contest.admit.place if contest.admit is not None else None
         raise NeedsError(f"who of {names} is first (admit: ..., then largest job.waited first)", place)
-    return heads[0]
+    return heads
 
 
 def admitted(kind: JobKind, job: int, pool: int = 0) -> int:

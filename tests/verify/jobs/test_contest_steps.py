@@ -63,8 +63,14 @@ def test_who_is_behind_a_first_job_that_does_not_fit_is_not_admitted() -> None:
     assert after.text.startswith("small is admitted")
 
 
-def test_an_order_that_leaves_two_first_ones_is_asked_for() -> None:
+def test_each_of_two_first_ones_that_have_room_may_be_the_first() -> None:
     jobs = jobs_of("holds its queue", "smallest queue.used first")
-    with pytest.raises(NeedsError, match="large and small"):
-        contenders(jobs, all_there(jobs))
+    assert looked_at(jobs, all_there(jobs)) == ["large", "small", "other", "first"]
     assert len(list(waiting(jobs, all_there(jobs)))) == 4
+
+
+def test_who_of_two_is_first_is_asked_for_where_one_of_them_has_room() -> None:
+    jobs = jobs_of("holds its queue", "smallest queue.used first")
+    held = next(step.to for step in scheduled(jobs, all_there(jobs)) if step.text.startswith("first is admitted"))
+    with pytest.raises(NeedsError, match="large and small"):
+        contenders(jobs, held)
