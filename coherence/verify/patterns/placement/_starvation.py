@@ -15,6 +15,7 @@ from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, PASSED, RESERV
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN, variants
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.number_verdicts import by_number
+from coherence.verify.jobs.waiting.repeated_evictions import evicted_for_ever
 from coherence.verify.jobs.waiting.starvation import MOST_STATES, NEVER, UNDONE, Starvation, is_too_large, starvation
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -93,8 +94,11 @@ def _settled(
     fitting = tuple(kind.name for k, kind in enumerate(jobs.kinds) if not is_too_large(jobs, k))
     message = f"none of {', '.join(fitting)} waits for ever: each is let in some day, whoever comes again"
     evidence = arithmetic(_numbers(jobs, _worst(outcomes)), certificate=_script(outcomes))
+    proofs = [outcome.proof for outcome in outcomes if outcome.proof is not None]
+    evicted = dict.fromkeys(name for proof in proofs for name in evicted_for_ever(proof.contest, proof.graph))
+    again = f"; {' and '.join(evicted)} may be taken from again and again, and never end" if evicted else ""
     return question.proved(
-        f"{message}{_by_number(jobs)}", places, names, evidence,
+        f"{message}{again}{_by_number(jobs)}", places, names, evidence,
         assumptions=(ENDS, TURNS, LATE, *((ON_TIME,) if jobs.blocked == RESERVES else ()), *jobs.assumed),
     )  # fmt: skip
 

@@ -6,7 +6,8 @@ endings are one finite relation; a job starves where some run, on which every jo
 once, never lets it in.  What the first job of the order does to those behind it while it does not fit is said by
 `blocked` of the order: it `is passed` (Kueue's BestEffortFIFO), it `holds its queue` (Kueue's StrictFIFO, Slurm's
 partitions without backfill), it `holds all`, or it `is passed, reservation` by what delays it by nothing (backfill).
-Where only a choice among equals lets it starve, who goes first is asked for.
+Where only a choice among equals lets it starve, who goes first is asked for.  To be let in is not to have ended: a
+proof names the jobs from which others that come again may take each time before they end.
 
 ## Why it hurts
 The large job needs all accelerators at one moment.  Each that becomes free is given to a small one at once, so that
