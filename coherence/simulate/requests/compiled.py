@@ -19,7 +19,7 @@ except ImportError:  # pragma: no cover  (the optional dependency is absent)
     numba = None
 
 COMPILES = numba is not None
-OPTIONS = {"nogil": True, "error_model": "numpy"}
+OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}  # nothing allocates: no references are counted
 HELPER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
