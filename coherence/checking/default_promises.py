@@ -18,8 +18,6 @@ from coherence.language.expressions import names as used
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.model.laws import law_of
-from coherence.verify.patterns.timers.start_budget import is_probe
-from coherence.verify.timers.firing import action_of
 
 Wanted = Callable[[str], bool]  # whether findings with a code are asked for
 
@@ -194,7 +192,7 @@ def _of_policies(design: Design) -> Iterator[DefaultPromise]:
             yield DefaultPromise(TARGET, (loop.name,))
     for names in _writers(loops):
         yield from (DefaultPromise(WRITERS, pair) for pair in itertools.combinations(names, 2))
-    yield from _of_timers([timer for timer in design.timers.values() if is_probe(timer)])
+    yield from _of_timers(design.timers.values()) if design.timers else ()
     for limit in design.limits.values():
         if limit.part is not None and limit.part.text == "pod_disruption_budget":
             yield DefaultPromise(DRAIN, (limit.name,))
@@ -212,7 +210,12 @@ def _writers(loops: Iterable[Loop]) -> Iterable[list[str]]:
     return writers.values()
 
 
-def _of_timers(probes: Sequence[Timer]) -> Iterator[DefaultPromise]:
+def _of_timers(timers: Iterable[Timer]) -> Iterator[DefaultPromise]:
+    """Yields what each probe and pair of probes promises."""
+    from coherence.verify.patterns.timers.start_budget import is_probe
+    from coherence.verify.timers.firing import action_of
+
+    probes = [timer for timer in timers if is_probe(timer)]
     actions = {probe.name: action_of(probe) for probe in probes}
     for probe in probes:
         if actions[probe.name] == "ends" and probe.start is not None and probe.start.kind == "starts":

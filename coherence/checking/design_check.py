@@ -12,12 +12,13 @@ from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, many_limits, run_limit
 from coherence.checking.answers import ModuleAnswer, ask_once, bases, carry_over, marked, not_asked
+from coherence.checking.design_answers import Answers, order_key, passes
 from coherence.checking.manifest_slices import own_sources
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.checking.unread_values import joined
 from coherence.checking.weighing import weighed, weighed_absences
 from coherence.findings.accounting import account
-from coherence.findings.finding import Accounting, Finding, NotRead, Severity, Verdict
+from coherence.findings.finding import Finding, NotRead, Verdict
 from coherence.findings.not_read import Basis, Entry, Reasons, basis, readers, without
 from coherence.findings.question_input import Subject, details_unasked, repairs_unasked
 from coherence.findings.registry import QuestionModule, question_modules
@@ -28,20 +29,6 @@ from coherence.model.independent_parts import units_of
 if TYPE_CHECKING:
     from coherence.checking.alike import Spelling
     from coherence.findings.edited_designs import Rebuild
-
-
-@dataclass(frozen=True)
-class Answers:
-    """All findings about one design, and the accounting of its pairs.
-
-    `cut_short`: a time limit ended a search for one of them, or for a repair; another run may answer otherwise.
-    """
-
-    findings: tuple[Finding, ...]
-    accounting: Accounting
-    assumptions: tuple[str, ...]
-    cut_short: bool = False
-    not_read: tuple[NotRead, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -306,19 +293,6 @@ def _own_place_first(finding: Finding, sources: Mapping[str, str]) -> Finding:
     return replace(finding, places=tuple(sorted(finding.places, key=lambda place: place.file not in sources)))
 
 
-def order_key(finding: Finding) -> tuple[object, ...]:
-    """Returns what findings are sorted by: errors first, then place, code and names; the same in every run."""
-    rank = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
-    place = finding.places[0] if finding.places else None
-    where = (place.file, place.line, place.column) if place else ("", 0, 0)
-    return (rank[finding.severity], where, finding.code, finding.of, finding.verdict, finding.message)
-
-
-def passes(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
-    """Returns whether a code begins with a selected prefix, and with no ignored one."""
-    return (not select or any(code.startswith(p) for p in select)) and not any(code.startswith(p) for p in ignore)
-
-
 @many_limits()
 def ask_pieces(
     parts: Sequence[Piece], known: Known, sources: Mapping[str, str], options: Options
@@ -360,4 +334,4 @@ def _piece_answers(piece: Piece, answers: Sequence[ModuleAnswer], options: Optio
     return PieceAnswers(piece, findings, cut_short=any(answer.cut_short for answer in answers), not_read=unread)
 
 
-__all__ = ["Analysis", "Answers", "Options", "analyse", "analysis", "order_key", "passes", "reanalyse"]
+__all__ = ["Analysis", "Answers", "Options", "analyse", "analysis", "reanalyse"]

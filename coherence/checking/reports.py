@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import Problem
 from coherence.base.watchdog import shares_of_run
-from coherence.checking.design_check import Answers, analyse, order_key, passes
+from coherence.checking.design_answers import Answers, order_key, passes
 from coherence.checking.workspace import Entry, Workspace, open_workspace
 from coherence.findings.finding import Accounting, Finding, NotRead, Report, setting
 from coherence.findings.suppressions import apply as apply_suppressions
@@ -87,6 +87,8 @@ def _unlike(findings: Iterable[Finding]) -> Iterable[Finding]:
 
 def ask(entry: Entry, options: Mapping[str, Any]) -> Answers:
     """Returns the answers of every question about one design."""
+    from coherence.checking.design_check import analyse  # answers of an earlier run need none of it
+
     return analyse(entry.design, entry.sources, entry.rebuild, **options)
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coherence.checking.design_check import Analysis, Answers, Options, analysis, reanalyse
+from coherence.checking.design_answers import Answers
+from coherence.checking.design_check import Analysis, Options, analysis, reanalyse
 from coherence.checking.input_files import input_files
 from coherence.checking.rereading import reread_entries
 from coherence.checking.workspace import Entry

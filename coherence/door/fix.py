@@ -58,7 +58,7 @@ def fix(
     select, ignore: beginnings of codes; conflicts of other codes are left as they are.
     time_limit: seconds of the processor.  Raises InputError, and UsageError for a code that there is not.
     """
-    from coherence.checking.design_check import passes
+    from coherence.checking.design_answers import passes
     from coherence.exploring import fixing
 
     entry, chosen, left = entry_of(design), codes(select), codes(ignore)

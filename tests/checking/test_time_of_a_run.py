@@ -11,7 +11,8 @@ import pytest
 
 from coherence.base.watchdog import current_run, interruptible
 from coherence.checking import design_check
-from coherence.checking.design_check import Answers, analyse
+from coherence.checking.design_answers import Answers
+from coherence.checking.design_check import analyse
 from coherence.checking.slicing import pieces
 from coherence.findings.accounting import policies
 from coherence.findings.finding import Finding, Verdict

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from coherence.checking.design_check import Answers, analyse
+from coherence.checking.design_answers import Answers
+from coherence.checking.design_check import analyse
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
 from coherence.findings.question_input import Certificate
 from coherence.findings.standing_proofs import Prover, overturning, standing

@@ -8,7 +8,8 @@ import pytest
 
 from coherence import importers
 from coherence.base.errors import InputError
-from coherence.checking.design_check import Answers, analyse
+from coherence.checking.design_answers import Answers
+from coherence.checking.design_check import analyse
 from coherence.findings import repairs
 from coherence.findings.finding import Verdict
 from coherence.language.design import Call, Design
