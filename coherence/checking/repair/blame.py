@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -29,7 +30,7 @@ from coherence.checking.repair.nearest_repair import Asks
 from coherence.checking.repair.rechecks import RecheckContext, charged, key_of, slow
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Verdict
-from coherence.findings.question_input import Subject
+from coherence.findings.question_input import Subject, details_unasked
 from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
@@ -96,7 +97,9 @@ def _certain_whatever(
     edits = [_ranged(one, context.subject) for one in near]
     if finding.certainty != "certain" or context.subject.design.imported or None in edits:
         return False
-    after = context.again(tuple(edit for edit in edits if edit is not None), own)
+    ranges = tuple(edit for edit in edits if edit is not None)
+    with nullcontext() if any(map(slow, own)) else details_unasked():  # runs alone show that all are in conflict
+        after = context.again(ranges, own)
     return any(key_of(f) == key_of(finding) and f.certainty == "certain" for f in after or ())
 
 

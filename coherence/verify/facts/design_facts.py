@@ -254,10 +254,17 @@ def _stays(facts: DesignFacts, thing: str, lasting: list[Writer]) -> list[Interv
 
 def copies(facts: DesignFacts, thing: str) -> Interval | None:
     """Returns how many members a thing may have, within the limits on them; None where the design does not say."""
-    members = facts.range(Name(f"{thing}.copies"))
+    row = facts.queries.rows.get(known)
+    if row is None or row.value is not facts:
+        return _copies_within_caps(facts, thing)  # other facts about the design: nothing is known of these
+    return facts.queries.get((copies, thing), lambda: _copies_within_caps(facts, thing))
+
+
+def _copies_within_caps(facts: DesignFacts, thing: str) -> Interval | None:
+    members, begins = facts.range(Name(f"{thing}.copies")), _begins_at(facts, thing)
     for word in COPIES:
         path = f"{thing}.{word}"
-        if has_caps(facts.design, path, _begins_at(facts, thing), [members]):
+        if has_caps(facts.design, path, begins, [members]):
             members = capped(facts.design, path, members)
     return members if members.low is not None or members.high is not None else None
 

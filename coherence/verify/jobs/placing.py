@@ -183,12 +183,12 @@ class _Tally:
 
 
 def _tally_of(cluster: Cluster, counts: Counts, rule: Spread) -> _Tally:
-    by, own = rule.by, None
-    if cluster.sites and by in cluster.sites[0].labels:
-        domains, sums = [site.labels[by] for site in cluster.sites], dict[str, int]()
-        for domain, nodes in zip(domains, counts, strict=True):
+    own = None
+    if named := cluster.domains.get(rule.by):
+        sums = dict[str, int]()
+        for domain, nodes in zip(named, counts, strict=True):
             sums[domain] = sums.get(domain, 0) + sum(nodes)
-        own, members = [sums[domain] for domain in domains], sorted(sums.values())
+        own, members = [sums[domain] for domain in named], sorted(sums.values())
     else:
         members = sorted(chain.from_iterable(counts))
     least, following = (members[0] if members else 0), (members[1] if len(members) > 1 else sum(members) + 1)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from coherence.base.places import Place
@@ -58,6 +59,12 @@ class Cluster:
     may_go: bool = False  # some places may go away
     random: bool = False  # of equal places the placer takes any, each with some chance
     summed: bool = True  # the placer adds up what its preferences exceed; else it may weigh them in any way
+
+    @cached_property
+    def domains(self) -> Mapping[str, tuple[str, ...]]:
+        """Returns the domain of each class by each label; states are many, and have the same."""
+        labels = self.sites[0].labels if self.sites else ()
+        return {label: tuple(site.labels[label] for site in self.sites) for label in labels}
 
     @property
     def musts(self) -> tuple[Spread, ...]:
