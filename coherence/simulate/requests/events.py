@@ -22,7 +22,7 @@ from coherence.simulate.requests import (
     events_tables,
     events_tries,
 )
-from coherence.simulate.requests.compiled import compiled, digest, entry, inlined
+from coherence.simulate.requests.compiled import compiled, digest, in_place, inlined
 from coherence.simulate.requests.events_calls import ended, fail
 from coherence.simulate.requests.events_layout import (
     A_ARGUMENT,
@@ -310,7 +310,7 @@ def _loop(sources: str) -> Callable[[Ints, Floats], int]:
                 if reason != NOTHING:
                     return reason
 
-    return entry(advance)
+    return in_place(advance)
 
 
 advance = _loop(_SOURCES)

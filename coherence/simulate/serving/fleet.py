@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from coherence.simulate.requests.compiled import compiled, digest, entry
+from coherence.simulate.requests.compiled import compiled, digest, in_place
 from coherence.simulate.serving.kernel import duration, enqueue, finish, plan
 from coherence.simulate.serving.state import (
     FREE,
@@ -138,7 +138,7 @@ def observe(rules: Rules, fleet: Copies, samples: Array, now: float) -> None:
 def _run(sources: str) -> Callable[[Rules, Cost, Copies, float, Array], bool]:
     """Returns the loop over steps and arrivals.  `sources` is closed over: a changed helper makes another entry."""
 
-    @entry
+    @in_place
     def advance(rules: Rules, cost: Cost, fleet: Copies, until: float, samples: Array) -> bool:
         """Takes steps that begin before `until`.  True when nothing more is to do, False when `samples` is full."""
         _ = sources

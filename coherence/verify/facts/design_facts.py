@@ -257,7 +257,8 @@ def copies(facts: DesignFacts, thing: str) -> Interval | None:
     row = facts.queries.rows.get(known)
     if row is None or row.value is not facts:
         return _copies_within_caps(facts, thing)  # other facts about the design: nothing is known of these
-    return facts.queries.get((copies, thing), lambda: _copies_within_caps(facts, thing))
+    members: Interval | None = facts.queries.get((copies, thing), lambda: _copies_within_caps(facts, thing))
+    return members
 
 
 def _copies_within_caps(facts: DesignFacts, thing: str) -> Interval | None:
