@@ -303,8 +303,7 @@ def _apart(design: Design, component: Component, activity: str) -> str:
         before = (component.takes or {}).get(start.activity) if start.thing == thing and start.kind == "ends" else None
         own = timer.per is not None and timer.per.text in (thing, *MEMBER)
         own = own or (start.thing == thing and start.kind == "starts" and not start.of)
-        fires = firing.firing(timer) if own else None
-        waits = own and (fires is None or not fires.window.exact)
+        waits = own and ((fires := firing.firing(timer)) is None or not fires.window.exact)
         if waits or (before is not None and not start.of and not before.exact):
             return f"whether all of {thing} start {activity} together: {timer.name} starts it in each by itself"
     return ""
