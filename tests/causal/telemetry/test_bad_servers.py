@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -197,9 +198,9 @@ class Speaker:
         if self._tls is not None:
             client = self._tls.wrap_socket(client, server_side=True)
         with client.makefile("rb") as request:
-            head = list(iter(request.readline, b"\r\n"))
+            head = list(takewhile(lambda line: line not in (b"\r\n", b""), iter(request.readline, None)))
             self.heard += b"".join(head)
-            length = next(int(line[15:]) for line in head if line.lower().startswith(b"content-length:"))
+            length = next((int(line[15:]) for line in head if line.lower().startswith(b"content-length:")), 0)
             request.read(length)
         self._speak(client)
         client.close()
@@ -208,6 +209,8 @@ class Speaker:
         with suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
+        self._thread.join(20)
+        assert not self._thread.is_alive(), "it goes on and takes the processor from the tests that follow"
 
 
 @pytest.fixture
