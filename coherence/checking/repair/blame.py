@@ -20,7 +20,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from coherence.base.places import Place
 from coherence.base.records import Record
@@ -77,7 +77,7 @@ def _blamed(
         return finding
     asks = Asks(min(MOST_ASKS, of_all.left))
     before = asks.left
-    extra = [one.place.labelled(LABEL) for one in near if _decides(one, finding, context, own, asks)]
+    extra = [one.place.labelled(LABEL) for one in _deciding(near, finding, context, own, asks)]
     of_all.left -= before - max(0, asks.left)
     return replace(finding, places=(*finding.places, *extra)) if extra else finding
 
@@ -114,22 +114,31 @@ def _ranged(number: Stated, subject: Subject) -> Edit | None:
     return replace(ends[0], new=f"{ends[0].new} .. {ends[1].new}")
 
 
-def _decides(
-    number: Stated, finding: Finding, context: RecheckContext, own: Sequence[QuestionModule], asks: Asks
-) -> bool:
-    """Returns whether the conflict is gone for some other value of the number."""
-    telling = {number.value: _telling([finding])}
+def _deciding(
+    near: Sequence[Stated], finding: Finding, context: RecheckContext, own: Sequence[QuestionModule], asks: Asks
+) -> list[Stated]:
+    """Returns the numbers with another value for which the conflict is gone.
 
-    def goes(other: Fraction) -> bool:
+    Each is asked at a first other value before any at a second one, and between two of them last: asks are few.
+    """
+    telling = {number: {number.value: _telling([finding])} for number in near}
+
+    def goes(number: Stated, other: Fraction) -> bool:
         edit = repairs.rewrite(context.subject, number.place, other, number.dimension)
         if edit is None or not asks.take():
             return False
         after = charged(asks, partial(context.again, (edit,), own))
         if after is not None:
-            telling[other] = _telling(f for f in after if key_of(f) == key_of(finding))
+            telling[number][other] = _telling(f for f in after if key_of(f) == key_of(finding))
         return _gone(finding, after)
 
-    return any(map(goes, _others(number))) or any(map(goes, _between(telling, whole=_counts(number))))
+    deciding: set[Stated] = set()
+    for round_of_others in zip_longest(*map(_others, near)):
+        pairs = (pair for pair in zip(near, round_of_others, strict=True) if pair[0] not in deciding)
+        deciding |= {number for number, other in pairs if other is not None and goes(number, other)}
+    halved = (number for number in near if number not in deciding)
+    deciding |= {n for n in halved if any(goes(n, other) for other in _between(telling[n], whole=_counts(n)))}
+    return [number for number in near if number in deciding]
 
 
 def _telling(findings: Iterable[Finding]) -> frozenset[tuple[object, ...]]:
