@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from bench.harness import Row, on_all_cores, process
 from bench.spine import command
 from coherence.__main__ import COLLECT
-from coherence.checking.design_answers import Answers
 from coherence.checking.design_check import Analysis, Options, analysis, reanalyse
 from coherence.checking.rereading import reread
+from coherence.findings.design_answers import Answers
 from coherence.language.design import Design
 from coherence.language.reading import read_text
 

@@ -30,9 +30,9 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from coherence.base.places import Place
-from coherence.checking.design_answers import Answers
 from coherence.checking.reports import ask
 from coherence.checking.workspace import Entry
+from coherence.findings.design_answers import Answers
 from coherence.findings.finding import (
     Accounting,
     Edit,

@@ -12,12 +12,12 @@ from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, many_limits, run_limit
 from coherence.checking.answers import ModuleAnswer, ask_once, bases, carry_over, marked, not_asked
-from coherence.checking.design_answers import Answers, order_key, passes
 from coherence.checking.manifest_slices import own_sources
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.checking.unread_values import joined
 from coherence.checking.weighing import weighed, weighed_absences
 from coherence.findings.accounting import account
+from coherence.findings.design_answers import Answers, order_key, passes
 from coherence.findings.finding import Finding, NotRead, Verdict
 from coherence.findings.not_read import Basis, Entry, Reasons, basis, readers, without
 from coherence.findings.question_input import Subject, details_unasked, repairs_unasked

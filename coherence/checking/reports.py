@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import Problem
 from coherence.base.watchdog import shares_of_run
-from coherence.checking.design_answers import Answers, order_key, passes
 from coherence.checking.workspace import Entry, Workspace, open_workspace
+from coherence.findings.design_answers import Answers, order_key, passes
 from coherence.findings.finding import Accounting, Finding, NotRead, Report, setting
 from coherence.findings.suppressions import apply as apply_suppressions
 from coherence.language.design import Design

@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 
 from coherence.base.places import Place
 from coherence.base.solver import joined
-from coherence.checking.design_answers import Answers
 from coherence.findings.accounting import account_together
+from coherence.findings.design_answers import Answers
 from coherence.findings.finding import Accounting, Finding, NotRead, OpenPromises, Repair, Report
 from coherence.findings.suppressions import UNUSED
 from coherence.language.design import Design

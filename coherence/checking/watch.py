@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coherence.checking.design_answers import Answers
 from coherence.checking.design_check import Analysis, Options, analysis, reanalyse
 from coherence.checking.input_files import input_files
 from coherence.checking.rereading import reread_entries
 from coherence.checking.workspace import Entry
+from coherence.findings.design_answers import Answers
 from coherence.language.design import Design
 
 EVERY = 0.3  # s between looks

@@ -321,8 +321,8 @@ def _repaired(paths: Sequence[str], options: CheckOptions, opened: Workspace, wa
 
 def _wanted(options: CheckOptions, entries: Sequence[BaselineEntry]) -> Wanted:
     """Returns the filter of findings that count: chosen, not silenced by a comment, not in the baseline."""
-    from coherence.checking.design_answers import passes
     from coherence.findings import baselines
+    from coherence.findings.design_answers import passes
     from coherence.findings.suppressions import apply
 
     today = time.strftime("%Y-%m-%d")

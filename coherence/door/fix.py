@@ -58,8 +58,8 @@ def fix(
     select, ignore: beginnings of codes; conflicts of other codes are left as they are.
     time_limit: seconds of the processor.  Raises InputError, and UsageError for a code that there is not.
     """
-    from coherence.checking.design_answers import passes
     from coherence.exploring import fixing
+    from coherence.findings.design_answers import passes
 
     entry, chosen, left = entry_of(design), codes(select), codes(ignore)
 

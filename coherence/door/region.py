@@ -100,10 +100,10 @@ class RegionOptions:
 def mapped(entry: Entry, name: str, parameters: Sequence[str], options: RegionOptions) -> RegionResult:
     """Returns the region of a design over parameters `KEY=A:B`.  Raises UsageError, also for manifests."""
     from coherence.base.reads import recorded
-    from coherence.checking.design_answers import passes
     from coherence.door.unread import left_out, unread
     from coherence.exploring.regions import region as cut
     from coherence.exploring.render_half_spaces import beside
+    from coherence.findings.design_answers import passes
     from coherence.findings.registry import question_modules
 
     if entry.design.imported:

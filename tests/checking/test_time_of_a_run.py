@@ -11,10 +11,10 @@ import pytest
 
 from coherence.base.watchdog import current_run, interruptible
 from coherence.checking import design_check
-from coherence.checking.design_answers import Answers
 from coherence.checking.design_check import analyse
 from coherence.checking.slicing import pieces
 from coherence.findings.accounting import policies
+from coherence.findings.design_answers import Answers
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules

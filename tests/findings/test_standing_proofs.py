@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from coherence.checking.design_answers import Answers
 from coherence.checking.design_check import analyse
+from coherence.findings.design_answers import Answers
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
 from coherence.findings.question_input import Certificate
 from coherence.findings.standing_proofs import Prover, overturning, standing

@@ -8,9 +8,9 @@ import pytest
 
 from coherence import importers
 from coherence.base.errors import InputError
-from coherence.checking.design_answers import Answers
 from coherence.checking.design_check import analyse
 from coherence.findings import repairs
+from coherence.findings.design_answers import Answers
 from coherence.findings.finding import Verdict
 from coherence.language.design import Call, Design
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from bench._verify_scale import chain, large
 from coherence.base.errors import InputError
-from coherence.checking.design_answers import Answers
 from coherence.checking.design_check import Options, analysis, reanalyse
 from coherence.checking.rereading import reread
 from coherence.findings.accounting import account, policies, things_of_all
+from coherence.findings.design_answers import Answers
 from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Severity, Verdict
 from coherence.language.design import Design
 from coherence.language.expressions import names as names_in
