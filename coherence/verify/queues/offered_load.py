@@ -209,8 +209,6 @@ def _along(tree: CallTree, workload: Workload, routes: tuple[Way, ...], design: 
 
     Where the callers state how many of their requests are of each case, it is the mean of all requests.
     """
-    if not routes:
-        return None
     each: dict[Way, Fraction | int | None] = dict.fromkeys(routes, 1)
     least, most = len(lightest(tree, each)), len(heaviest(tree, each))
     rate = stated_rate(workload) if most else None
