@@ -15,7 +15,8 @@ from coherence.base.places import Place
 from coherence.language.design import Limit, Loop, Relay, Timer
 from coherence.language.entries.actions import acted_on, action_in, lowered_by
 from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Arithmetic, Call, Held, Name, Number, Tree, walk
+from coherence.language.expressions.tree import Arithmetic, Call, Held, Logic, Name, Number, Tree, walk
+from coherence.language.loops import Rule
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import CONDITIONS, COUNTS, STATES
 from coherence.model.model import EVERYTHING, Interval
@@ -154,7 +155,7 @@ def trigger_of(loop: Loop) -> Tree | None:
 
 
 def _by_loop(facts: DesignFacts, thing: str, path: str, writer: Writer) -> Removal:
-    trigger = trigger_of(writer.loop)
+    trigger = _by_rules(writer.loop) if writer.loop.rules else trigger_of(writer.loop)
     tree = facts.tree(trigger) if trigger is not None else None
     moved = {path, *(f"{thing}.{word}" for word in LEFT)}
     driven = tree is not None and bool(moved & set(used(tree)))
@@ -168,6 +169,20 @@ def _by_loop(facts: DesignFacts, thing: str, path: str, writer: Writer) -> Remov
     )  # fmt: skip
 
 
+def _by_rules(loop: Loop) -> Tree | None:
+    """Returns the condition under which a rule of a loop that may raise what it writes acts; None where none may."""
+    conditions: list[Tree] = []
+    for number, rule in enumerate(loop.rules):
+        if rule.when is not None and _may_raise(rule):
+            before = [Logic("not", (earlier.when.tree,)) for earlier in loop.rules[:number] if earlier.when is not None]
+            conditions.append(Logic("and", (*before, rule.when.tree)) if before else rule.when.tree)
+    return Logic("or", tuple(conditions)) if len(conditions) > 1 else next(iter(conditions), None)
+
+
+def _may_raise(rule: Rule) -> bool:
+    return not (isinstance(rule.by, Quantity) and rule.by.high <= 0)
+
+
 def _looks_back(tree: Tree) -> bool:
     return isinstance(tree, Held) or (isinstance(tree, Call) and tree.function in PAST)
 
@@ -175,6 +190,11 @@ def _looks_back(tree: Tree) -> bool:
 def _written(path: str, writer: Writer) -> Tree | None:
     """Returns the number that a loop writes, of what was there before."""
     by = writer.loop.actuation.by if writer.loop.actuation is not None else None
+    if writer.loop.rules:
+        raising = [rule for rule in writer.loop.rules if _may_raise(rule)]
+        steps = {rule.by.high if isinstance(rule.by, Quantity) and rule.by.exact else None for rule in raising}
+        step = steps.pop() if len(steps) == 1 else None
+        return Arithmetic("+", Name(path), Number(step)) if step is not None else None
     if writer.kind == "step" and isinstance(by, Quantity) and by.exact:
         return Arithmetic("+", Name(path), Number(by.high))
     return writer.to if writer.kind == "set" else None
