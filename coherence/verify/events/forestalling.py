@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import drained_by
 from coherence.language.implied import is_held_back
-from coherence.language.roles import in_role, whole_life
+from coherence.language.roles import in_role, things, whole_life
 from coherence.verify.events import event_ways, graph, orders
 from coherence.verify.events.orders import EventOrder
 from coherence.verify.timers.firing import ended_by, firing
@@ -92,7 +92,7 @@ def _ended_thing(design: Design, timer: Timer) -> str:
     start, then = timer.start, timer.then
     if start is None or start.kind != "starts" or then is None or ended_by(timer) != start.thing:
         return ""
-    component = design.components.get(start.thing)
+    component = things(design).get(start.thing)
     waits = component is not None and (in_role(component, "drain") or whole_life(design, start.thing))
     return "" if waits and drained_by(then.text) else start.thing
 

@@ -340,7 +340,7 @@ def _drained(design: Design) -> Iterator[EventLink]:
     """
     for timer in design.timers.values():
         thing = drained_by(timer.then.text) if timer.then is not None and timer.then.kind == "outside" else ""
-        component = design.components.get(thing)
+        component = things(design).get(thing)
         if component is None or timer.then is None:
             continue
         for activity, _ in in_role(component, "drain")[:1]:

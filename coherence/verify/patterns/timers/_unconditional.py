@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import drained_by
 from coherence.language.roles import in_role, stated_drain, things, whole_life
 from coherence.language.sentences import Event, event_of
 from coherence.verify.events import graph, orders
@@ -104,7 +105,8 @@ def _may_be_cut_before(design: Design, timer: Timer, subject: str, causes: Cause
     ends = {subject, *ending_with(design, subject.partition(".")[0])}
     fires = f"{timer.name} fires"
     for other in design.timers.values():
-        if other.name != timer.name and not firing.never(other) and _ended(other) in ends:
+        orderly = other.then is not None and drained_by(other.then.text)
+        if other.name != timer.name and not firing.never(other) and not orderly and _ended(other) in ends:
             ways = orders.alternatives(f"{other.name} fires", fires, causes)
             met = [order for together in ways for order in together if order is not None]
             if any(orders.relation(order) != "after" for order in met):
