@@ -19,6 +19,7 @@ from coherence.verify.jobs.capacity import held_by_jobs, place_count
 from coherence.verify.jobs.count_ranges import added_places_needed, adder_beside
 from coherence.verify.jobs.job_kinds import TOGETHER, WAITING
 from coherence.verify.patterns.limits._held import Holders, holders_by_capacity
+from coherence.verify.patterns.limits.rollout_feasibility import EXTRA, thing_counted
 from coherence.verify.patterns.writers._pair import Numbers
 
 
@@ -135,9 +136,10 @@ def _all_at_once(
 
 
 def _holds_all(facts: DesignFacts, resource: str, beside: list[Holders]) -> bool:
-    """Decides whether these are all components that may hold the resource, and no claim counts it in another way."""
+    """Decides whether these are all that hold the resource: no claim, and no extra copy of an update, adds to it."""
     needing = {one.name for one in facts.design.components.values() if resource in needed(one)}
-    return needing == {holder.component.name for holder in beside} and not facts.design.claims
+    extra = any(thing_counted(limit, EXTRA) in needing for limit in facts.design.limits.values())
+    return needing == {holder.component.name for holder in beside} and not facts.design.claims and not extra
 
 
 def _conflict(
