@@ -4,7 +4,9 @@
 Evaluates what a limit counts over the ranges that the design states, with the limit's own rounding, and
 compares it with the cap: `2 * agent.turns + 1` for 3 to 20 turns against 25 steps.  Equality fits, since
 counts are whole.  A rate (`web.rate`) is counted over the window of the limit.  A limit that waits or sheds is meant
-to be reached and is judged only when it always is.
+to be reached and is judged only when it always is.  Members that nobody calls (clients, workers) may each have a call
+at a thing at once: where they are more than a limit on its work lets in (`counts: api.ongoing`), it is asked whether it
+is meant to refuse those of calls that are made once, and what it loses is a conflict.
 A disruption budget is the same question from the other side: with the fewest copies that an autoscaler may
 choose, at least one must be free to go.  Of members that end by themselves (a job) it is told for how long a drain
 waits, or asked how long they run.  Of two caps on one count only the smaller ever binds.
@@ -47,6 +49,7 @@ from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits import _disruption
+from coherence.verify.patterns.limits._calling_members import answers
 from coherence.verify.patterns.limits._demand import demand
 
 QUESTION = Question(
@@ -70,7 +73,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
         if _disruption.is_budget(facts, limit):
             yield from _disruption.budget(QUESTION, subject, facts, limit)
         elif limit.counts is not None and not _about_memory(limit):
-            yield from demand(QUESTION, subject, facts, limit)
+            calling = tuple(answers(QUESTION, facts, limit))
+            yield from calling or demand(QUESTION, subject, facts, limit)
     yield from _disruption.twice(QUESTION, limits)
     alike: dict[tuple[object, ...], list[Limit]] = {}
     for limit in limits:
