@@ -206,6 +206,21 @@ calls: [{from: a, to: b, deadline: 13 s, per_try: 4 s, tries: 3, retry_when: [ti
 """
 
 
+OPPOSED = """\
+coherence: 1
+components: {rack: {temp: 60 + clock.level * 4 - fan.level * 2}}
+loops:
+  cool:
+    timescale: {period: 1 s}
+    trigger: rack.temp > 70
+    actuation: {signal: fan.level, law: step, by: 1, bounds: [0, 10], from: 0}
+  boost:
+    timescale: {period: 1 s}
+    trigger: rack.temp < 85
+    actuation: {signal: clock.level, law: step, by: 1, bounds: [0, 11], from: 0}
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "code", "deciding"),
     [
@@ -213,6 +228,7 @@ calls: [{from: a, to: b, deadline: 13 s, per_try: 4 s, tries: 3, retry_when: [ti
         (PAUSED, "COH201", {"1 s"}),  # 12 + 1 + 2 > 13, and 12 + 1 + 1 too
         (FAR, "COH201", set()),  # 12 > 10 whatever the pauses are
         (CROWDED, "COH240", {"1800 req/s"}),  # with 900 another question is open: how many fail together
+        (OPPOSED, "COH230", {"10", "11"}),  # 5 and 20, 22: of ten numbers one of the last that are asked about decides
         (SATURATED, "COH221", {"0.1"}),  # 0.95 * 1.1 > 1 > 0.95 * 1.05
         pytest.param(
             IN_TURN, "COH232", {"4 kW", "20 kW", "-3 kW", "21 kW"}, marks=pytest.mark.slow
