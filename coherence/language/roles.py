@@ -23,7 +23,7 @@ from coherence.language.expressions.tree import Name, Tree
 from coherence.language.names import state_variable
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event, Promise
-from coherence.language.words import ACTIONS, ACTIVITIES, COUNTS, STATES, TOKENS
+from coherence.language.words import ACTIONS, ACTIVITIES, COUNTS, PAUSES, STATES, TOKENS
 from coherence.language.workloads import Spread2, Workload
 
 SENT = STATES["sent"]  # of a callee: every send to it counts
@@ -154,6 +154,16 @@ def _sum(parts: list[Quantity]) -> Quantity:
 def in_role(component: Component, wanted: str) -> list[tuple[str, Quantity]]:
     """Returns all activities of a component in one role."""
     return [(a, q) for a, q in (component.takes or {}).items() if role(component, a) == wanted]
+
+
+def pause_of(design: Design, thing: str) -> tuple[str, Quantity] | None:
+    """Returns the activity in which a thing stands still, the longest of several; None where none has a word for it."""
+    component = design.components.get(thing)
+    takes = (component.takes or {}) if component is not None else {}
+    pauses = [
+        (name, time) for name, time in takes.items() if name in PAUSES and component and not role(component, name)
+    ]
+    return max(pauses, key=lambda pause: pause[1].high, default=None)
 
 
 def counts(word: str, *kinds: str) -> bool:

@@ -150,7 +150,12 @@ def _read_promise(node: Node, reading: Reading) -> Promise | None:
         return None
     if match := re.fullmatch(r"after (.+) then (.+) within (.+)", text):
         return _response(leaf, text, match, reading)
-    if match := re.fullmatch(r"(.+) before (.+)", text):
+    if match := re.fullmatch(r"(?:always )?(.+) before (.+)", text):
+        if denied := re.match(r"never |eventually |eventually_always ", text):
+            other = f"{shorten(match[2])} before {shorten(match[1].removeprefix('never '))}"
+            remedy = f"write which comes first, here perhaps `{other}`" if denied[0] == "never " else FORMS
+            reading.problem(leaf.place, f"'{denied[0].strip()}' does not stand beside 'before'", remedy)
+            return None
         first, second = event_of(match[1], leaf.place), event_of(match[2], leaf.place)
         return Promise("before", text, leaf.place, first=first, second=second)
     return _condition_promise(leaf, text, reading)

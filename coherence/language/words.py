@@ -18,6 +18,9 @@ ACTIVITIES: Mapping[str, tuple[str, ...]] = {
     "apart": ("checkpoint", "dump", "snapshot", "backup", "scrub", "compaction", "rebalance", "election", "failover"),
 }  # fmt: skip
 
+# Activities in which a thing stands still: what it sends again and again comes so much later.
+PAUSES = ("pause", "gc_pause", "gc", "stall", "freeze", "stop_the_world", "hiccup", "blackout")
+
 CAUSES: Mapping[str, tuple[str, ...]] = {
     "timeout": (
         "timeout", "timeouts", "timed_out", "deadline", "deadline_exceeded", "slow", "504", "http_504",
@@ -127,6 +130,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
 
 TABLES = (
     ACTIVITIES,
+    PAUSES,
     CAUSES,
     COUNTS,
     STATES,

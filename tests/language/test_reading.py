@@ -364,6 +364,7 @@ def test_events(words: str, kind: str, subject: str, of: str) -> None:
         ("a.b reaches 3", "eventually"),
         ("after a then b within 3 s", "response"),
         ("readiness before liveness", "before"),
+        ("always readiness before liveness", "before"),
         ("attempts(x) per call(y) <= 9", "sends"),
         ("never always_on.x > 3", "never"),
     ],
@@ -371,6 +372,17 @@ def test_events(words: str, kind: str, subject: str, of: str) -> None:
 def test_promises(text: str, kind: str) -> None:
     promise = read(f"coherence: 1\npromises: {{p: {text}}}\n").promises["p"]
     assert (promise.kind, promise.name, promise.text) == (kind, "p", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [("never a ends before b ends", "`b ends before a ends`"), ("eventually a before b", "`a before b`")],
+)
+def test_what_comes_first_stands_beside_no_other_word(text: str, remedy: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(f"coherence: 1\npromises: {{p: {text}}}\n")
+    assert f"'{text.partition(' ')[0]}' does not stand beside 'before'" in str(refused.value)
+    assert remedy in str(refused.value)
 
 
 @pytest.mark.parametrize(("text", "word"), [("chat within 15 s", "within"), ("x.a > 1 until x.b > 2", "until")])

@@ -18,6 +18,7 @@ from coherence.language.words import (  # fmt: skip
     EVENTS,
     MARKED,
     OVER,
+    PAUSES,
     STATES,
     TOKENS,
     plain_word,
@@ -39,6 +40,11 @@ def test_the_page_lists_every_row(table: Mapping[str, tuple[str, ...]]) -> None:
     page = PAGE.read_text(encoding="utf-8")
     for meaning, words in table.items():
         assert f"| {meaning} | {', '.join(f'`{word}`' for word in words)} |" in page
+
+
+def test_the_page_names_every_word_of_a_pause() -> None:
+    (line,) = [row for row in PAGE.read_text(encoding="utf-8").splitlines() if "a thing stands still" in row]
+    assert [word for word in PAUSES if f"`{word}`" in line] == [*PAUSES]
 
 
 @pytest.mark.parametrize("words", [OVER, BEGUN_AGAIN])

@@ -10,6 +10,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, rational
 from coherence.language.design import Design, Timer
+from coherence.language.roles import pause_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.verify.events import event_ways, graph
@@ -25,7 +26,7 @@ from coherence.verify.timers.firing import NOW, FiringWindow
 class Renewal:
     """How long it takes from one renewal to the next, where that stands, the timer that sends it and by which way.
 
-    `beside`: other timers that send it.
+    `beside`: other timers that send it.  `pause`: in what its sender stands still, which is counted in the interval.
     """
 
     interval: FiringWindow
@@ -34,6 +35,7 @@ class Renewal:
     way: Chain = ()
     beside: tuple[Timer, ...] = ()
     lifted: str = ""  # what may keep it from coming each time
+    pause: tuple[str, Quantity] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,8 +91,9 @@ def _begun_together(design: Design, timer: Timer) -> Renewal | None:
     apart = hull(list(periods(design, sender))) if first is not None and any(periods(design, sender)) else None
     if first is None or apart is None or apart.latest is None or first.window.latest is None:
         return None
-    longest = max(first.window.latest, apart.latest)
-    return Renewal(apart, graph.values(sender)[0], sender) if longest < lease.window.earliest else None
+    pause = _pause(design, timer.renew.text if isinstance(timer.renew, Event) else "", sender)
+    longest = max(first.window.latest, apart.latest) + (pause[1].high if pause is not None else 0)
+    return Renewal(apart, graph.values(sender)[0], sender, pause=pause) if longest < lease.window.earliest else None
 
 
 def _sender(design: Design, renew: Event) -> Timer | None:
@@ -166,7 +169,17 @@ def _by(design: Design, event: str, way: Chain) -> Renewal | None:
     lasting = any(link.kind == "activity" and link.rivals for link in way)
     if sender is None or not apart or lasting or any(link.missing for link in way):
         return None
-    return Renewal(_moved(hull(apart), total(way)), graph.values(sender)[0], sender, way)
+    interval, pause = _moved(hull(apart), total(way)), _pause(design, event, sender)
+    if pause is not None:
+        interval = _moved(interval, FiringWindow(Fraction(0), pause[1].high))
+    return Renewal(interval, graph.values(sender)[0], sender, way, pause=pause)
+
+
+def _pause(design: Design, event: str, sender: Timer) -> tuple[str, Quantity] | None:
+    """Returns in what the thing of an event, or what its sender runs from, stands still; the longest of both."""
+    things = {event.partition(" ")[0].partition(".")[0], sender.start.thing if sender.start is not None else ""}
+    pauses = [(f"{thing}.{own[0]}", own[1]) for thing in sorted(things) if (own := pause_of(design, thing)) is not None]
+    return max(pauses, key=lambda pause: pause[1].high, default=None)
 
 
 def _quickest(design: Design, renewals: list[Renewal]) -> Renewal | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import pytest
 
 from coherence.language.reading import read_text
-from coherence.verify.events.renewals import in_time
+from coherence.verify.events.renewals import in_time, renewal_of
 from coherence.verify.patterns.timers import _overrun
 
 DESIGN = """coherence: 1
@@ -92,3 +93,30 @@ def test_what_two_clocks_bring_comes_at_the_latest_with_the_quickest(
         assert case.relation != "before" or fired == {False}
         assert case.relation != "possible" or True in fired or at_once
         assert case.relation == "before" or after <= min(one, other)
+
+
+STILL = """coherence: 1
+components: {{worker: {{takes: {{pause: {least} s .. {most} s}}}}}}
+timers:
+  beats: {{from: worker starts, every: {every} s, then: worker beats}}
+  dead: {{from: worker beats, after: 5 s, renew: worker beats, then: reassign job}}
+"""
+
+
+@pytest.mark.parametrize(("least", "most"), [(0, 4), (3, 3), (2, 9)])
+@pytest.mark.parametrize("every", [2, 5])
+def test_a_pause_between_two_renewals_is_counted_once(least: int, most: int, every: int) -> None:
+    """What is due while the sender stands still is sent at the end of it; a pause begins at any tenth of a second."""
+    apart: set[int] = set()
+    for begins, lasts in itertools.product(range(10 * every), range(10 * least, 10 * most + 1)):
+        due = [10 * every * n for n in range(20)]
+        stands = range(10 * every + begins, 10 * every + begins + lasts)
+        sent = sorted({stands.stop if time in stands else time for time in due})
+        apart |= {after - before for before, after in itertools.pairwise(sent)}
+    design = read_text(STILL.format(least=least, most=most, every=every), "d")
+    renewal = renewal_of(design, design.timers["dead"])
+    assert renewal is not None
+    assert renewal.pause is not None
+    assert renewal.pause[0] == "worker.pause"
+    assert renewal.interval.latest == Fraction(max(apart), 10)
+    assert renewal.interval.earliest <= min(apart) / 10

@@ -87,8 +87,9 @@ def _renewed_from_its_start(design: Design, timer: Timer, renewal: Renewal) -> b
 def _names(timer: Timer, renewal: Renewal | None) -> tuple[str, ...]:
     sender = renewal.names if renewal is not None else ()
     way = [link.name.partition(".")[0] for link in renewal.way if link.kind == "activity"] if renewal else []
-    thing = [timer.unless.thing] if timer.unless is not None else []
-    return (timer.name, *sender, *way, *thing)
+    things = [timer.unless.thing] if timer.unless is not None else []
+    things += [renewal.pause[0].partition(".")[0]] if renewal is not None and renewal.pause is not None else []
+    return (timer.name, *sender, *way, *dict.fromkeys(things))
 
 
 def _places(timer: Timer, renewal: Renewal, lease: Firing) -> tuple[Place, ...]:
@@ -96,7 +97,8 @@ def _places(timer: Timer, renewal: Renewal, lease: Firing) -> tuple[Place, ...]:
     activities = [link for link in renewal.way if link.kind == "activity"]
     takes = [link.places[0].labelled(f"{link.name} takes {between(link.window)}") for link in activities]
     every = "started from here" if takes else f"renewed every {between(renewal.interval)}"
-    return (lasts, renewal.place.labelled(every), *takes)
+    still = [renewal.pause[1].place.labelled("stands still so long")] if renewal.pause is not None else []
+    return (lasts, renewal.place.labelled(every), *takes, *still)
 
 
 def _figures(renewal: Renewal, lease: Firing) -> Figures:
@@ -114,13 +116,18 @@ def _proved(question: Question, timer: Timer, renewal: Renewal, lease: Firing) -
     message = f"{timer.name} is renewed {_times(renewal, lease)}"
     until = timer.unless.text if timer.unless is not None else "the end"
     assumed = (
-        f"'{_words(timer)}' goes on until '{until}'", *lease.defaults,
+        f"'{_words(timer)}' goes on until '{until}'", *lease.defaults, *_still(renewal),
         *(text for link in renewal.way for text in link.assumptions),
     )  # fmt: skip
     evidence = arithmetic(_figures(renewal, lease), certificate=script)
     return question.proved(
         message, _places(timer, renewal, lease), _names(timer, renewal), evidence, assumptions=assumed
     )
+
+
+def _still(renewal: Renewal) -> tuple[str, ...]:
+    """Returns what is taken for granted of the pauses between two renewals."""
+    return (f"no two of {renewal.pause[0]} come between two renewals",) if renewal.pause is not None else ()
 
 
 def _times(renewal: Renewal, lease: Firing) -> str:
