@@ -18,9 +18,9 @@ from coherence.language.words import EVENTS
 
 _DOTTED = r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?"
 _HAPPENS = {word: kind for kind, words in EVENTS.items() for word in words}
-_OF_OTHER_LOGICS = re.compile(r"\b(?:within|until|unless|implies|whenever|leads to)\b")
+_ELSEWHERE = re.compile(r"\b(?:within|until|unless|implies|whenever|leads to)\b|^(?:never|eventually)(?= .+ before )")
 FORMS = (
-    "write `c`, `always c`, `never c`, `eventually c`, `eventually_always c`, `x reaches v`, `a before b`, "
+    "write `c`, `always c`, `never c`, `eventually c`, `eventually_always c`, `x reaches v`, `a before b` (always), "
     "`after e then f within T` or `attempts(x) per call(y) <= n`"
 )
 _OCCURRENCE = re.compile(rf"(first |last |all of )?({_DOTTED}) ({'|'.join(_HAPPENS)})")
@@ -150,12 +150,7 @@ def _read_promise(node: Node, reading: Reading) -> Promise | None:
         return None
     if match := re.fullmatch(r"after (.+) then (.+) within (.+)", text):
         return _response(leaf, text, match, reading)
-    if match := re.fullmatch(r"(?:always )?(.+) before (.+)", text):
-        if denied := re.match(r"never |eventually |eventually_always ", text):
-            other = f"{shorten(match[2])} before {shorten(match[1].removeprefix('never '))}"
-            remedy = f"write which comes first, here perhaps `{other}`" if denied[0] == "never " else FORMS
-            reading.problem(leaf.place, f"'{denied[0].strip()}' does not stand beside 'before'", remedy)
-            return None
+    if match := re.fullmatch(r"(?:always )?((?!never |eventually).+) before (.+)", text):
         first, second = event_of(match[1], leaf.place), event_of(match[2], leaf.place)
         return Promise("before", text, leaf.place, first=first, second=second)
     return _condition_promise(leaf, text, reading)
@@ -189,7 +184,7 @@ def _condition_promise(leaf: Scalar, text: str, reading: Reading) -> Promise | N
     if match := re.fullmatch(r"(.+) reaches (.+)", text):
         goal = _formula(leaf, f"{match[1]} == {match[2]}", reading)
         return Promise("eventually", text, leaf.place, condition=goal) if goal else None
-    if other := _OF_OTHER_LOGICS.search(text):
+    if other := _ELSEWHERE.search(text):
         reading.problem(leaf.place, f"'{other[0]}' is no word of a promise here", FORMS)
         return None
     kind, _, rest = text.partition(" ")

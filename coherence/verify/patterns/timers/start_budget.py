@@ -16,6 +16,8 @@ time.
 When the start consists of several activities they run one after another in the order of `takes`.  A probe that counts
 from `server starts` and states no `unless` is answered at their end, unless a startup probe holds it back until then.
 
+A pause of what a probe ends (`gc_pause: 0 s .. 40 s`, docs/words.md) may begin just before a look.
+
 ## Why it hurts
 A large model loads longer than the probe waits: the server is killed, starts again, and is killed
 again.  Nothing is wrong with the server, and no log of the server says what killed it.
@@ -48,12 +50,15 @@ Incidents: kserve/kserve#5062, kserve/kserve#5063, llm-d/llm-d-benchmark#83.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Design, Timer
 from coherence.language.entries.actions import is_harmless
-from coherence.language.sentences import Event
+from coherence.language.roles import pause_of
+from coherence.language.sentences import Event, event_of
 from coherence.verify.events import graph
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
@@ -71,6 +76,33 @@ def ask(subject: Subject) -> Iterator[Finding]:
         if is_probe(case.timer) and not _only_renews(subject.design, case.timer):
             yield refuting_firing(subject.design, case.timer, _answer(subject, case))
     yield from _unnamed_starts(subject.design)
+    for held in _held_by_pauses(subject.design):
+        for case in _overrun.cases(held.design):
+            if case.timer is held.timer:
+                yield refuting_firing(subject.design, case.timer, _answer(subject, case))
+
+
+@dataclass(frozen=True)
+class HeldProbe:
+    """A probe that meets a pause of what it looks at, as one that counts from the pause, in a design of its own."""
+
+    timer: Timer
+    design: Design
+
+
+def _held_by_pauses(design: Design) -> Iterator[HeldProbe]:
+    """Yields each probe that ends a thing which may stand still: one look may come as soon as that begins."""
+    for timer in design.timers.values():
+        thing, every = firing.ended_by(timer), timer.every
+        pause = pause_of(design, thing) if is_probe(timer) and timer.misses is not None else None
+        own = timer.start is None or pause is None or timer.start.activity != pause[0]
+        if pause is None or every is None or not own or firing.action_of(timer) != "ends":
+            continue
+        begins = event_of(f"{thing}.{pause[0]} starts", timer.place)
+        ends = event_of(f"{thing}.{pause[0]} ends", pause[1].place)
+        look = replace(every, low=Fraction(0), text=f"0 s .. {every}")
+        probe = timer.replace(start=begins, first=look, after=None, unless=ends)
+        yield HeldProbe(probe, design.replace(timers={**design.timers, timer.name: probe}))
 
 
 def _unnamed_starts(design: Design) -> Iterator[Finding]:
