@@ -13,6 +13,7 @@ from coherence.language.infrastructure import Tier
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event
 from coherence.language.words import MEMBERS as MEMBER_COUNTS
+from coherence.model.measured_signals import derived_outputs
 
 RATE_WORDS = ("rate", "attempts")
 
@@ -153,7 +154,13 @@ def signals_in(design: Design, formulas: Iterable[Formula]) -> Iterator[str]:
 
 def _behind(design: Design, signals: Iterable[str]) -> Iterator[str]:
     """Yields signals with all from which they are computed."""
-    yield from reached(signals, lambda path: signals_in(design, _formulas(design, path)))
+    derived = derived_outputs(design)
+
+    def made_of(path: str) -> Iterator[str]:
+        yield from signals_in(design, _formulas(design, path))
+        yield from names_in(derived[path]()) if path in derived else ()
+
+    yield from reached(signals, made_of)
 
 
 def _formulas(design: Design, path: str) -> Iterator[Formula]:

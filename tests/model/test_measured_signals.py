@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from coherence.findings.proof_words import words_of_entry
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Name
@@ -132,3 +133,7 @@ def test_facts_have_what_comes_straight_from_workloads_alone() -> None:
     assert facts.missing(Name("web.utilization")) == ("web.utilization",)
     again = known(Subject(read_text(ALONE.replace("from: jobs, to: db, ", "from: jobs, to: db, tries: 2, "))))
     assert again.range(Name("db.utilization")) == Interval(F(10, 160), None)  # what is sent again comes on top
+
+
+def test_what_a_proof_about_such_a_signal_is_about_is_the_load_too() -> None:
+    assert {"users.attempts", "web.serve", "db.copies"} <= words_of_entry(read_text(DESIGN), "look")
