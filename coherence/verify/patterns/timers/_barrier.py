@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,6 +13,7 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Component, Design, Loop, Timer
 from coherence.language.entries.actions import resized_by
+from coherence.language.roles import pause_of
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import ComputedQuantity
 from coherence.language.words import MEMBER
@@ -28,7 +29,8 @@ from coherence.verify.timers.firing import NOW, Firing, FiringWindow
 
 @dataclass(frozen=True)
 class TimedBarrier:
-    """The step that all members of a component must end, and the pauses that loops may set for one of them.
+    """The step that all members of a component must end, and the pauses that one of them may have in it: set by loops,
+    or (without one) stated as an activity in which a member stands still.
 
     `before`: how long each member takes until then, from `together`, which starts that in all of them; with the places.
     `alone`: there is never another member to wait for.
@@ -37,11 +39,16 @@ class TimedBarrier:
     component: Component
     activity: str
     step: Quantity
-    pauses: tuple[tuple[Loop, str, Quantity], ...]
+    pauses: tuple[tuple[Loop | None, str, Quantity], ...]
     before: FiringWindow = NOW
     together: str = ""
     places_before: tuple[Place, ...] = ()
     alone: bool = False
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """Returns the loops that set pauses."""
+        return tuple(loop.name for loop, _, _ in self.pauses if loop is not None)
 
     @property
     def step_window(self) -> FiringWindow:
@@ -97,7 +104,8 @@ def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
     takes = (component.takes or {}) if component is not None else {}
     if component is None or unless.activity not in takes:
         return f"{unless.activity} time of {thing}"
-    pauses, gang = [], gang_of(design, thing)
+    pauses: list[tuple[Loop | None, str, Quantity]] = []
+    gang = gang_of(design, thing)
     for loop in design.loops.values():
         owner, _, name = loop.written.partition(".")
         if loop.evicted == thing:
@@ -111,6 +119,7 @@ def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
         if _goes_beyond(loop, takes[name]):
             return f"{name} time of {thing}: the bounds of {loop.name} go beyond it"
         pauses.append((loop, name, takes[name]))
+    pauses += _stated_pauses(design, [job.name for job in gang.members] if gang is not None else [thing], pauses)
     step, before = _slowest(design, component, timer), _before(design, thing, unless.activity)
     if isinstance(step, str):
         return step
@@ -119,6 +128,16 @@ def _barrier(design: Design, timer: Timer) -> TimedBarrier | str:
     return TimedBarrier(
         component, unless.activity, step, tuple(pauses), *before, alone=gang is None and _is_one(design, component)
     )
+
+
+def _stated_pauses(
+    design: Design, things: Iterable[str], pauses: Iterable[tuple[Loop | None, str, Quantity]]
+) -> Iterator[tuple[None, str, Quantity]]:
+    """Yields the longest pause of all things that wait for each other, where no loop sets it."""
+    stated = [pause for thing in things if (pause := pause_of(design, thing)) is not None]
+    longest = max(stated, key=lambda pause: pause[1].high, default=None)
+    if longest is not None and longest[0] not in {name for _, name, _ in pauses}:
+        yield None, *longest
 
 
 def _goes_beyond(loop: Loop, span: Quantity) -> bool:
@@ -207,7 +226,7 @@ def _step(design: Design, component: Component, timer: Timer) -> Quantity | str:
 
 
 def _names(timer: Timer, barrier: TimedBarrier) -> tuple[str, ...]:
-    return (timer.name, *(loop.name for loop, _, _ in barrier.pauses), barrier.component.name)
+    return (timer.name, *barrier.loops, barrier.component.name)
 
 
 def _places(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Place, ...]:
@@ -216,6 +235,8 @@ def _places(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Place, 
     places = [graph.values(timer)[0].labelled(watched)]
     for loop, name, span in barrier.pauses:
         places.append(span.place.labelled(f"{name} holds one {thing} for {between(FiringWindow(span.low, span.high))}"))
+        if loop is None:
+            continue
         signal = loop.actuation.signal if loop.actuation is not None else None
         where = signal.place if signal is not None else loop.place
         places.append(where.labelled(f"{loop.name} pauses by its own reading"))
@@ -238,7 +259,11 @@ def _figures(barrier: TimedBarrier, fires: Firing) -> Figures:
 
 def _assumptions(barrier: TimedBarrier, fires: Firing) -> tuple[str, ...]:
     thing = barrier.component.name
-    alone = [f"{loop.name} may {name} one {thing} and not another, once in a step" for loop, name, _ in barrier.pauses]
+    alone = [
+        f"{loop.name} may {name} one {thing} and not another, once in a step" if loop is not None
+        else f"a {name} of one {thing} comes once in a step"
+        for loop, name, _ in barrier.pauses
+    ]  # fmt: skip
     together = f"start a {barrier.activity} together"
     if barrier.before != NOW:
         together = f"begin together with '{barrier.together}' what leads to their {barrier.activity}"
@@ -263,7 +288,7 @@ def _proved(question: Question, timer: Timer, barrier: TimedBarrier, fires: Firi
 
 def _conflict(subject: Subject, question: Question, timer: Timer, barrier: TimedBarrier, fires: Firing) -> Finding:
     thing, then = barrier.component.name, f" ({timer.then.text})" if timer.then is not None else ""
-    by = f" that {' and '.join(loop.name for loop, _, _ in barrier.pauses)} paused" if barrier.pauses else ""
+    by = f" that {' and '.join(barrier.loops)} paused" if barrier.loops else ""
     times = f"up to {render_seconds(barrier.wait)} against {between(fires.window)}"
     message = f"{timer.name} may fire{then} while {thing} waits for a member{by}: {times}"
     evidence = arithmetic(_figures(barrier, fires), witness=_timeline(timer, barrier, fires))
@@ -278,9 +303,8 @@ def _timeline(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Step,
     begun = barrier.together if barrier.before != NOW else f"all of {thing}.{barrier.activity} start"
     steps = [Step(Fraction(0), begun)]
     for loop, name, span in barrier.pauses:
-        steps.append(
-            Step(Fraction(0), f"{loop.name} sets {thing}.{name} of one member, for {render_seconds(span.high)}")
-        )
+        held = f"{loop.name} sets {thing}.{name} of one member" if loop is not None else f"{name} of one {thing}"
+        steps.append(Step(Fraction(0), f"{held}, for {render_seconds(span.high)}"))
     steps.append(Step(first, f"first {thing} waits"))
     then = f": {timer.then.text}" if timer.then is not None else ""
     steps.append(Step(first + fires.window.earliest, f"{timer.name} fires{then}"))
@@ -290,7 +314,7 @@ def _timeline(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Step,
 
 def _repairs(subject: Subject, timer: Timer, barrier: TimedBarrier, fires: Firing) -> Iterator[Repair]:
     yield from repairs.later(subject, timer, barrier.wait)
-    for _, _, span in barrier.pauses:
+    for span in (span for loop, _, span in barrier.pauses if loop is not None):
         over = barrier.wait - fires.window.earliest / repairs.MARGIN
         shorter = edits.downward_round(span.high - over)
         old = edits.text_at(subject.sources, span.place)
