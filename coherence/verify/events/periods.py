@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,10 +17,12 @@ from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
 
 
-def periods(design: Design, timer: Timer, *, without: str = "", starts: str | None = None) -> Iterator[FiringWindow]:
+def periods(
+    design: Design, timer: Timer, *, without: Collection[str] = (), starts: str | None = None
+) -> Iterator[FiringWindow]:
     """Yields the times between two firings of a timer, one for each way from a firing to the next.
 
-    `without`: an event that lies between two firings on no way that counts.  `starts`: the thing whose activity is
+    `without`: events that lie between two firings on no way that counts.  `starts`: the thing whose activity is
     started in the end, to count over the ends of what a clock counts from too; None: in one life of that.
     """
     if firing.never(timer) or (timer.every is not None and firing.misses_of(timer) != (1, 1)):
@@ -39,7 +41,7 @@ def periods(design: Design, timer: Timer, *, without: str = "", starts: str | No
         return
     chains = [*_back_to_itself(design, f"{timer.name} fires")]
     for chain in chains:
-        if without not in (link.cause for link in chain):
+        if not any(link.cause in without for link in chain):
             yield orders.total(chain)
     if not chains:
         yield from _of_its_start(design, timer, without, starts)
@@ -55,7 +57,7 @@ class RecurringStart:
     clock: str = ""
 
 
-def _of_its_start(design: Design, timer: Timer, without: str, starts: str | None) -> Iterator[FiringWindow]:
+def _of_its_start(design: Design, timer: Timer, without: Collection[str], starts: str | None) -> Iterator[FiringWindow]:
     """Yields the times between two firings of a timer on no circle, whose start comes again: those of it, apart by as
     much more or less as the timer takes.
     """
@@ -63,7 +65,7 @@ def _of_its_start(design: Design, timer: Timer, without: str, starts: str | None
     if own is None or own.window.latest is None or timer.renew is not None:
         return
     for again in _recurring_starts(design, timer, starts):
-        if without in (link.cause for link in again.way) or any(_from_a_new_member(design, link) for link in again.way):
+        if any(link.cause in without or _from_a_new_member(design, link) for link in again.way):
             continue
         spread, lifted = own.window + again.late, any(_may_be_lifted(design, link) for link in again.way)
         if spread.latest is not None:

@@ -42,8 +42,9 @@ from coherence.base.number_text import render_seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Timer
-from coherence.language.roles import things
+from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import ORDERLY
+from coherence.language.roles import in_role, things
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events.graph import EventLink, key_of, lasting, values
 from coherence.verify.events.orders import between
@@ -71,8 +72,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
             continue
         from coherence.verify.events.periods import periods
 
-        ends = f"{then.thing}.{activity} ends"
-        apart = list(periods(subject.design, timer, without=ends, starts=then.thing))
+        over = _over(subject.design, f"{then.thing}.{activity}")
+        apart = list(periods(subject.design, timer, without=over, starts=then.thing))
         if not apart:
             continue
         shortest = min(apart, key=lambda period: period.earliest)
@@ -84,6 +85,19 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided(needs, places, (timer.name, then.thing), lacks_number=True)
         else:
             yield _answer(subject, timer, shortest, takes, lasting(subject.design, f"{then.thing}.{activity}"))
+
+
+def _over(design: Design, name: str) -> frozenset[str]:
+    """Returns the events with which an activity is over: its end, and what ends its thing or itself at once."""
+    thing, ending = name.partition(".")[0], list[str]()
+    component = things(design).get(thing)
+    drains = component is not None and bool(in_role(component, "drain"))
+    for timer in design.timers.values():
+        verb = timer.then.text.partition(" ")[0] if timer.then is not None else ""
+        waits = verb == "evict" or (drains and verb in ORDERLY)
+        if firing.ended_by(timer) in (thing, name) and firing.action_of(timer) == "ends" and not waits:
+            ending.append(f"{timer.name} fires")
+    return frozenset((f"{name} ends", *ending))
 
 
 def _every(timer: Timer) -> Quantity | None:
@@ -146,7 +160,7 @@ def _goes_on(subject: Subject, timer: Timer, name: str, known: Fraction) -> str:
     """
     from coherence.verify.events.periods import periods
 
-    in_one_life = periods(subject.design, timer, without=f"{name} ends")
+    in_one_life = periods(subject.design, timer, without=_over(subject.design, name))
     over_a_life = all(known <= period.earliest for period in in_one_life)
     question = f"whether {name} ends with the member that starts it (one of its own activities does)"
     return question if over_a_life and _each_starts_it(subject, timer, name)[1] else ""
