@@ -128,7 +128,7 @@ class _Chain:
         if layer.deadline is None:
             return LayerSends(course.count, each, 0, inner, course.tries), end
         done, rest = self._until(depth, layer.deadline)
-        part = 0 if rest is None else self._part(depth, rest) if layer.cancels else self._abandoned(depth)
+        part = 0 if rest is None else self._part(depth, rest) if layer.cancels else self._abandoned(depth, rest)
         row = LayerSends(done, each, part, inner, course.tries)
         if row.total != _times(course.count, each) and not self.bounds:
             self.failed[depth] = TIMEOUT
@@ -166,25 +166,28 @@ class _Chain:
             done, rest = self._until(depth, layer.deadline if own and layer.deadline is not None else room)
             total = _plus(total, _times(done, each))
             if own and rest is not None and not layer.cancels:
-                return _plus(total, self._abandoned(depth))
+                return _plus(total, self._abandoned(depth, rest))
             if rest is not None and layer.hedge is not None:
                 return _plus(total, self._part(depth, rest))
             room, depth = rest, depth + 1
         return _plus(total, 1) if room is not None and room > 0 else total
 
     def _part(self, depth: int, rest: Fraction) -> int | None:
-        """Returns sends of a try at layer `depth` that is cancelled after `rest`; but for a bound, of its first copy
-        alone.
-        """
+        """Returns sends of a try at layer `depth` that is cancelled after `rest`; for a bound, of two whole copies."""
         sends, takes = self.copies[depth]
-        if self.layers[depth].hedge is None:
+        hedge = self.layers[depth].hedge
+        if hedge is None:
             return self.cut(depth + 1, rest)
         copy = sends if takes is not None and takes < rest else self.cut(depth + 1, rest)
-        return _times(2, copy) if self.hedged[depth] and self.bounds else copy
+        if self.bounds or not self.hedged[depth] or rest <= hedge:
+            return _times(2, copy) if self.hedged[depth] and self.bounds else copy
+        return _plus(copy, self.cut(depth + 1, rest - hedge))
 
-    def _abandoned(self, depth: int) -> int | None:
-        """Returns sends of a try that is abandoned when its call ends; but for a bound, of its first copy alone."""
-        return self.tried[depth][0] if self.bounds else self.copies[depth][0]
+    def _abandoned(self, depth: int, rest: Fraction) -> int | None:
+        """Returns sends of a try that is abandoned when its call ends, so long after it began."""
+        hedge = self.layers[depth].hedge
+        twice = self.bounds or (self.hedged[depth] and hedge is not None and rest > hedge)
+        return self.tried[depth][0] if twice else self.copies[depth][0]
 
     def _until(self, depth: int, end: Fraction) -> tuple[int | None, Fraction | None]:
         """Returns tries that end before `end`, and the time that is left for the one that has begun (None: none has).
