@@ -13,7 +13,7 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Component, Design, Loop, Timer
 from coherence.language.entries.actions import resized_by
-from coherence.language.roles import pause_of
+from coherence.language.roles import pause_of, role
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import ComputedQuantity
 from coherence.language.words import MEMBER
@@ -78,8 +78,31 @@ def answer(subject: Subject, question: Question, timer: Timer) -> Finding:
             f"needs {needs}", _timer_places(timer), (timer.name, *_loops_on(subject.design, timer))
         )
     if barrier.wait < fires.window.earliest:
-        return _proved(question, timer, barrier, fires)
+        needs = _perhaps_in_a_step(barrier, fires)
+        places = _places(timer, barrier, fires)
+        return (
+            question.undecided(needs, places, _names(timer, barrier))
+            if needs
+            else _proved(question, timer, barrier, fires)
+        )
     return _conflict(subject, question, timer, barrier, fires)
+
+
+def _perhaps_in_a_step(barrier: TimedBarrier, fires: Firing) -> str:
+    """Returns what to ask of an activity that is apart from answers by its name alone (`checkpoint`): others may wait
+    for it, if one member does it in a step.
+    """
+    component, before = barrier.component, {(place.line, place.column) for place in barrier.places_before}
+    for activity, span in (component.takes or {}).items():
+        counted = activity == barrier.activity or (span.place.line, span.place.column) in before
+        named = role(component, activity) == "apart" and activity not in (component.roles or {})
+        if named and not counted and not barrier.alone and barrier.wait + span.high >= fires.window.earliest:
+            longest = f"up to {render_seconds(barrier.wait + span.high)} against {between(fires.window)}"
+            return (
+                f"needs whether others wait in a step for a {component.name} that may {activity}, then {longest} "
+                f"(`roles: {{{activity}: apart}}`: it goes on beside)"
+            )
+    return ""
 
 
 def _timer_places(timer: Timer) -> tuple[Place, ...]:
