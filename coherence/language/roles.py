@@ -23,7 +23,7 @@ from coherence.language.expressions.tree import Name, Tree
 from coherence.language.names import state_variable
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event, Promise
-from coherence.language.words import ACTIONS, ACTIVITIES, COUNTS, PAUSES, STATES, TOKENS
+from coherence.language.words import ACTIONS, ACTIVITIES, COUNTS, HOOKS, PAUSES, STATES, TOKENS
 from coherence.language.workloads import Spread2, Workload
 
 SENT = STATES["sent"]  # of a callee: every send to it counts
@@ -133,8 +133,9 @@ def time_of(component: Component | None, wanted: str) -> Quantity | None:
     stated = [takes[a] for a, word in (component.roles or {}).items() if word.text == wanted and a in takes]
     if stated:
         return _sum(stated)
-    by_name = (takes[a] for a in ACTIVITIES[wanted] if a in takes and role(component, a) == wanted)
-    return next(by_name, None)
+    by_name = [a for a in ACTIVITIES[wanted] if a in takes and role(component, a) == wanted]
+    hooks = [a for a in by_name[1:] if a in HOOKS and by_name[0] not in HOOKS]
+    return _sum([takes[a] for a in (*by_name[:1], *hooks)]) if by_name else None
 
 
 def stated_drain(component: Component | None, activity: str) -> Quantity | None:

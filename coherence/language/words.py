@@ -14,9 +14,11 @@ ACTIVITIES: Mapping[str, tuple[str, ...]] = {
     ),
     "first byte": ("first_byte", "first_token", "ttft", "ttfb", "time_to_first_token", "time_to_first_byte", "headers"),
     "start": ("start", "load", "boot", "pull", "startup", "warm_up", "warmup"),
-    "drain": ("drain", "grace", "stop", "shutdown", "terminate"),
+    "drain": ("drain", "grace", "stop", "shutdown", "terminate", "pre_stop", "prestop", "pre_stop_hook"),
     "apart": ("checkpoint", "dump", "snapshot", "backup", "scrub", "compaction", "rebalance", "election", "failover"),
 }  # fmt: skip
+
+HOOKS = ("pre_stop", "prestop", "pre_stop_hook")  # of these, what comes before the others and adds to them
 
 # Activities in which a thing stands still: what it sends again and again comes so much later.
 PAUSES = ("pause", "gc_pause", "gc", "stall", "freeze", "stop_the_world", "hiccup", "blackout")
