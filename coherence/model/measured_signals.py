@@ -39,12 +39,22 @@ ALL_SENT_ON = "{0} sends on all that comes to it"
 @unnoted()
 def derived_signals(design: Design) -> tuple[str, ...]:
     """Returns the signals that something reads, no one states, and which follow from the loads and members."""
+    if not (read := _read_by_somebody(design)):
+        return ()  # then no edit of a call or of a workload changes the model
     loaded = {call.callee.text for call in design.calls if call.callee is not None} | design.workload.keys()
-    if not loaded or not (design.loops or design.promises):
-        return ()
-    read = sorted(path for path in names.used_names(design) if path.rpartition(".")[2] in DERIVED)
     own = (path for path in read if path.partition(".")[0] in loaded & design.components.keys())
     return tuple(path for path in own if not _is_stated(design, path) and derived_tree(design, path) is not None)
+
+
+def _read_by_somebody(design: Design) -> list[str]:
+    """Returns the names of signals that could be derived, as loops, promises and components read them."""
+    formulas = [formula for loop in design.loops.values() for formula in names.loop_formulas(loop)]
+    formulas += names.promise_formulas(design)
+    for component in design.components.values():
+        plant = names.state_formula(component)
+        formulas += [*names.component_formulas(component), *([plant] if plant is not None else [])]
+    read = {path for formula in formulas for path in tree_names(formula.tree)}
+    return sorted(path for path in read if path.rpartition(".")[2] in DERIVED)
 
 
 def derived_tree(design: Design, path: str) -> Tree | None:

@@ -22,7 +22,9 @@ def with_ends_of_things(design: Design, links_to: Causes) -> Causes:
 
     What is ordered to end in its own time (`stop node`) ends with its drain; without one nothing says when.
     """
-    drains = {name: f"{name}.{own[-1][0]} ends" for name, c in design.components.items() if (own := in_role(c, "drain"))}
+    drains = {
+        name: f"{name}.{own[-1][0]} ends" for name, c in design.components.items() if (own := in_role(c, "drain"))
+    }
     added: dict[str, list[EventLink]] = {}
     for thing, drained in drains.items():
         effect, assumed = f"{thing} ends", f"'{drained}' is the end of {thing}"
