@@ -132,6 +132,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
 
 TABLES = (
     ACTIVITIES,
+    HOOKS,
     PAUSES,
     CAUSES,
     COUNTS,
