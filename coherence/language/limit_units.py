@@ -28,7 +28,7 @@ from coherence.language.names import bare_names, formulas, state_variable
 from coherence.language.roles import OF_WORDS, SendCount, SendWorth, counts, is_stated
 from coherence.language.schema_kinds import Formula, Quantity, Reading, Word
 from coherence.language.shared_rates import ScaledRate
-from coherence.language.words import COUNTS, MEMBER, STATES
+from coherence.language.words import COUNTS, MEMBER, MEMBERS, STATES
 from coherence.language.workloads import Spread2, Workload
 
 OF_MEMBERS = frozenset(
@@ -276,18 +276,26 @@ def _held(design: Design, limit: Limit) -> SendCount | None:
             return None
     if not thing or word not in OF_WORDS or is_stated(design, thing, word):
         return None
-    return SendCount(thing, None, OF_WORDS[word]) if _is_of_one_member(design, limit, thing) else None
+    return SendCount(thing, None, OF_WORDS[word]) if is_of_one_member(design, limit, thing) else None
 
 
-def _is_of_one_member(design: Design, limit: Limit, thing: str) -> bool:
-    """Decides whether a limit holds for each member of a thing, or for the only one that there is."""
+def is_of_one_member(design: Design, limit: Limit, thing: str) -> bool:
+    """Decides whether a limit holds for each member of a thing, or for the only one that there is.
+
+    What states no members, and is given none by loops, is one.
+    """
     if limit.per is not None:
         return limit.per.text in (*MEMBER, thing)
     component = design.components.get(thing)
     copies = component.copies if component is not None else None
-    written = any(loop.written.rpartition(".")[0] == thing for loop in design.loops.values())
     single = copies is None or (isinstance(copies, Quantity) and copies.low == copies.high == 1)
-    return component is not None and single and not written
+    return component is not None and single and not is_counted_by_loops(design, thing)
+
+
+def is_counted_by_loops(design: Design, thing: str) -> bool:
+    """Decides whether a loop writes how many members a thing has."""
+    paths = (loop.written.rpartition(".") for loop in design.loops.values())
+    return any(head == thing and word in MEMBERS for head, _, word in paths)
 
 
 def _senders(design: Design, thing: str) -> list[Workload]:

@@ -9,9 +9,9 @@ from coherence.base.queries import cached
 from coherence.language.design import Design, Limit
 from coherence.language.entries.limit_numbers import most_allowed
 from coherence.language.expressions.tree import Name
-from coherence.language.limit_units import assumed_of_tokens
+from coherence.language.limit_units import assumed_of_tokens, is_counted_by_loops, is_of_one_member
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import MEMBER, MEMBERS, STATES
+from coherence.language.words import STATES
 
 RUNNING = ("running", *STATES["in work"])  # what a limit counts that lets a member work on several requests
 
@@ -113,20 +113,7 @@ def limits_of_all(design: Design, thing: str) -> list[Limit]:
     return [limit for limit in _in_work(design).get(thing, []) if _of_one_member(design, thing, limit) is None]
 
 
-def is_counted_by_loops(design: Design, thing: str) -> bool:
-    """Decides whether a loop writes how many members a thing has."""
-    paths = (loop.written.rpartition(".") for loop in design.loops.values())
-    return any(head == thing and word in MEMBERS for head, _, word in paths)
-
-
 def _of_one_member(design: Design, thing: str, limit: Limit) -> Quantity | None:
-    """Returns the number of a limit that holds for each member at every time, or of the only member there is.
-
-    What states no members, and is given none by loops, is one.
-    """
-    component = design.components.get(thing)
-    copies = component.copies if component is not None else None
-    single = copies is None or (isinstance(copies, Quantity) and copies.low == copies.high == 1)
-    alone = limit.per is None and component is not None and single and not is_counted_by_loops(design, thing)
-    each = limit.per is not None and limit.per.text in (*MEMBER, thing)
-    return most_allowed(design, limit) if (alone or each) and not _partly(limit) and limit.at_least is None else None
+    """Returns the number of a limit that holds for each member at every time, or of the only member there is."""
+    holds = is_of_one_member(design, limit, thing) and not _partly(limit) and limit.at_least is None
+    return most_allowed(design, limit) if holds else None

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.language.design import Limit
-from coherence.language.entries.member_slots import ALONE, MemberSlots, closing, is_counted_by_loops
+from coherence.language.entries.member_slots import ALONE, MemberSlots, closing
+from coherence.language.limit_units import is_counted_by_loops
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.model.model import Interval
 from coherence.verify.calls.claims import Numbers

@@ -68,12 +68,12 @@ def review(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
     design = subject.design
     answered = {name for finding in findings for name in finding.of}
     limits = [x for x in design.limits.values() if x.name not in answered]
-    for limit in limits:
-        if needed := lacking_length(design, limit):
-            where = (limit.place.labelled("holds the tokens of what is in work"),)
-            yield QUESTION.undecided(f"needs {needed}", where, (limit.name,))
-    limits = [limit for limit in limits if not lacking_length(design, limit)]
-    yield from _question([(path, limit) for limit in limits if (path := _counted(subject, limit))], LIMITED)
+    lengths = {limit.name: needed for limit in limits if (needed := lacking_length(design, limit))}
+    for limit in (limit for limit in limits if limit.name in lengths):
+        where = (limit.place.labelled("holds the tokens of what is in work"),)
+        yield QUESTION.undecided(f"needs {lengths[limit.name]}", where, (limit.name,))
+    unknown = [(path, limit) for limit in limits if limit.name not in lengths and (path := _counted(subject, limit))]
+    yield from _question(unknown, LIMITED)
     yield from _question([(path, loop) for loop in design.loops.values() if (path := _written(design, loop))], WRITTEN)
     for thing in sorted({call.callee.text for call in design.calls if call.callee is not None and call.tries}):
         yield from _times(design, thing)
